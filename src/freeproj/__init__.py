@@ -1,0 +1,42 @@
+"""Free random projections for in-context reinforcement learning.
+
+A word of a free group becomes a random orthogonal matrix (`words`, `matrices`), the
+matrix a projection of observations (`projection`), the projection a meta-environment.
+Names are imported on first use, so that `import freeproj` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FreeProjection",
+    "__version__",
+    "envs",
+    "geometry",
+    "matrices",
+    "projection",
+    "words",
+]
+
+# Where a name that is not itself a module lives.
+_HOMES = {"FreeProjection": "projection"}
+
+if TYPE_CHECKING:
+    from freeproj import envs, geometry, matrices, projection, words
+    from freeproj.projection import FreeProjection
+
+
+def __getattr__(name: str):
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"freeproj.{_HOMES[name]}"), name)
+    if name in __all__:
+        return importlib.import_module(f"freeproj.{name}")
+    raise AttributeError(f"module 'freeproj' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

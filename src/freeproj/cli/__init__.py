@@ -1,0 +1,116 @@
+"""The command line: a table of thin commands, each imported only when it runs.
+
+`freeproj --help` must answer at once, so this module imports click and nothing else;
+a command lives in a module of its own beside this one and is named in `_COMMANDS`.
+Bad input ends with one line and exit code 2, failed work with 1.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+__all__ = ["main"]
+
+# name: (module below freeproj.cli, one line for `freeproj --help`)
+_COMMANDS = {
+    "reproduce": (
+        "reproduce",
+        "The main job: every analysis and picture, in a folder.",
+    ),
+    "figure": ("figures", "Draw one picture."),
+    "figures": ("figures", "List the pictures."),
+    "cite": ("about", "Print BibTeX entries for the software and the paper."),
+    "doctor": ("about", "Show what is installed, versions and devices."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its commands' names and help without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"freeproj.cli.{_COMMANDS[name][0]}")
+        return getattr(module, name)
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]):
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            known = ", ".join(_COMMANDS)
+            raise click.UsageError(f"No command {args[0]!r}. Known: {known}.")
+        return super().resolve_command(ctx, args)
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        from freeproj import __version__
+
+        click.echo(f"freeproj {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Print the version and exit.",
+)
+def _commands() -> None:
+    """Free random projections for in-context reinforcement learning."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs a command; the program's entry point."""
+    try:
+        _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(0)
+    except click.ClickException as error:
+        _fail(error.format_message(), 2)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("Stopped.", 130)
+    except (ValueError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        # The library's own refusals: they name argument, rule, value and way out.
+        _fail(str(error), 2)
+    except ModuleNotFoundError as error:
+        _fail(_missing_extra(error), 2)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"freeproj: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+_EXTRAS = {
+    "matplotlib": "report",
+    "plotly": "report",
+    "jinja2": "report",
+    "duckdb": "report",
+    "gymnasium": "gymnasium",
+    "gymnax": "gymnax",
+    "tensorboardX": "tensorboard",
+    "wandb": "wandb",
+}
+
+
+def _missing_extra(error: ModuleNotFoundError) -> str:
+    missing = (error.name or "").split(".")[0]
+    if missing not in _EXTRAS:
+        raise error
+    extra = _EXTRAS[missing]
+    return f"This needs {missing}: pip install 'freeproj[{extra}]'."

@@ -1,0 +1,79 @@
+"""`freeproj cite` and `freeproj doctor`."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+
+import click
+
+from freeproj import __version__
+
+__all__ = ["cite", "doctor"]
+
+_BIBTEX = """\
+@software{{freeproj,
+  title   = {{freeproj: free random projections for in-context reinforcement learning}},
+  author  = {{{{The freeproj developers}}}},
+  version = {{{version}}},
+  year    = {{2026}},
+  license = {{Apache-2.0}}
+}}
+
+@inproceedings{{hayase2026free,
+  title     = {{Free Random Projection for In-Context Reinforcement Learning}},
+  author    = {{Hayase, Tomohiro and Collins, Beno{{\\^i}}t and Inoue, Nakamasa}},
+  booktitle = {{International Conference on Artificial Intelligence and Statistics}},
+  year      = {{2026}}
+}}"""
+
+# distribution: the extra that brings it, "" for the core
+_PACKAGES = {
+    "jax": "",
+    "jaxlib": "",
+    "equinox": "",
+    "optax": "",
+    "jaxtyping": "",
+    "numpy": "",
+    "scipy": "",
+    "click": "",
+    "rich": "",
+    "matplotlib": "report",
+    "plotly": "report",
+    "duckdb": "report",
+    "gymnasium": "gymnasium",
+    "gymnax": "gymnax",
+    "tensorboardx": "tensorboard",
+    "wandb": "wandb",
+}
+
+
+@click.command()
+def cite() -> None:
+    """Print BibTeX entries for the software and the paper."""
+    click.echo(_BIBTEX.format(version=__version__))
+
+
+@click.command()
+def doctor() -> None:
+    """Show what is installed, versions and devices."""
+    click.echo(f"freeproj    {__version__}")
+    click.echo(f"python      {platform.python_version()} on {platform.system()}")
+    for package, extra in _PACKAGES.items():
+        click.echo(f"{package:<11} {_version_of(package, extra)}")
+    import jax
+
+    devices = ", ".join(f"{device.platform}:{device.id}" for device in jax.devices())
+    click.echo(f"devices     {devices}")
+    click.echo(
+        f"float64     {'on' if jax.config.read('jax_enable_x64') else 'off (default)'}"
+    )
+
+
+def _version_of(package: str, extra: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        if extra:
+            return f"not installed (pip install 'freeproj[{extra}]')"
+        return "MISSING: the core needs it; reinstall freeproj"

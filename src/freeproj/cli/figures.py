@@ -1,0 +1,41 @@
+"""`freeproj figure NAME` and `freeproj figures`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from freeproj.report.figures import REGISTRY, make_figure
+
+__all__ = ["figure", "figures"]
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The file to write: .png, .svg or .pdf. Default: NAME.png.",
+)
+@click.option(
+    "--from",
+    "numbers_from",
+    type=click.Path(path_type=Path),
+    help="Draw from a saved .npz instead of computing.",
+)
+def figure(name: str, out: Path | None, numbers_from: Path | None) -> None:
+    """Draw the picture NAME and save its numbers beside it.
+
+    `freeproj figures` lists the names.
+    """
+    for path in make_figure(name, out or Path(f"{name}.png"), numbers_from):
+        click.echo(path)
+
+
+@click.command()
+def figures() -> None:
+    """List the pictures that `freeproj figure` can draw."""
+    width = max(map(len, REGISTRY))
+    for spec in REGISTRY.values():
+        click.echo(f"{spec.name:<{width}}  {spec.title}")

@@ -1,0 +1,97 @@
+"""The pictures by name. Compute, save, then draw.
+
+Every picture is a module beside this one with two functions: `compute(**options)`
+returns the numbers, `draw(numbers)` a matplotlib figure. `REGISTRY` says which module
+and options belong to a name, so that the list of pictures needs no drawing library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from freeproj.report.numbers import (
+    Numbers,
+    load_numbers,
+    save_numbers,
+    write_atomically,
+)
+
+__all__ = ["FORMATS", "REGISTRY", "FigureSpec", "find", "make_figure"]
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """A picture: the module that makes it, its options, and one line for people."""
+
+    name: str
+    title: str
+    module: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> ModuleType:
+        """Imports the picture's module, and with it the drawing library."""
+        return importlib.import_module(f"freeproj.report.figures.{self.module}")
+
+
+_SPECS = (
+    FigureSpec(
+        "cayley", "Cayley graph of F_2 in the Poincaré disk (Fig. 1 left)", "cayley"
+    ),
+    FigureSpec(
+        "overview", "RP against FRP: shared prefixes (Fig. 1 right)", "overview"
+    ),
+)
+
+REGISTRY: dict[str, FigureSpec] = {spec.name: spec for spec in _SPECS}
+
+
+def find(name: str) -> FigureSpec:
+    """Returns the picture of that name; an error lists those there are."""
+    if name not in REGISTRY:
+        raise ValueError(f"No figure {name!r}. Known: {', '.join(REGISTRY)}.")
+    return REGISTRY[name]
+
+
+def make_figure(
+    name: str,
+    out: str | Path,
+    numbers_from: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> list[Path]:
+    """Draws a picture into `out` and saves its numbers in an .npz beside it.
+
+    With `numbers_from` nothing is computed: the picture is drawn from that file.
+    Returns the files written.
+    """
+    spec, out = find(name), Path(out)
+    if out.suffix not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ValueError(f"A picture's file must end in {known}, got '{out.name}'.")
+    module = spec.load()
+    if numbers_from is not None:
+        numbers = load_numbers(numbers_from)
+        return [_draw(module, numbers, out)]
+    numbers = module.compute(**{**spec.options, **(options or {})})
+    saved = save_numbers(numbers, out.with_suffix(".npz"))
+    return [_draw(module, numbers, out), saved]
+
+
+def _draw(module: ModuleType, numbers: Numbers, out: Path) -> Path:
+    from freeproj.report.style import book_style
+
+    with book_style():
+        try:
+            figure = module.draw(numbers)
+        except KeyError as error:
+            raise ValueError(
+                f"The numbers lack {error}: not those of this figure?"
+            ) from None
+        write_atomically(out, lambda file: figure.savefig(file, format=out.suffix[1:]))
+    return out

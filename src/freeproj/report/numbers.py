@@ -1,0 +1,60 @@
+"""Numbers between computing and drawing: a flat dictionary of arrays in one `.npz`.
+
+A figure's numbers can so be saved, inspected and drawn again without computing them.
+Nothing is pickled, in either direction, and a file is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Numbers", "load_numbers", "save_numbers", "write_atomically"]
+
+Numbers = Mapping[str, np.ndarray]
+
+
+def save_numbers(numbers: Numbers, path: str | Path) -> Path:
+    """Writes the arrays to an `.npz` file and returns its path."""
+    path = Path(path)
+    for name, array in numbers.items():
+        if np.asarray(array).dtype.hasobject:
+            raise ValueError(
+                f"`{name}` holds Python objects; only plain arrays are saved."
+            )
+    arrays: dict[str, Any] = dict(numbers)
+    write_atomically(path, lambda file: np.savez_compressed(file, **arrays))
+    return path
+
+
+def load_numbers(path: str | Path) -> dict[str, np.ndarray]:
+    """Reads what `save_numbers` wrote."""
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"No file {path}.")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, AttributeError) as error:
+        raise ValueError(f"{path} is not an .npz file of plain arrays.") from error
+
+
+def write_atomically(path: Path, write: Callable) -> None:
+    """Calls `write(binary file)` on a file beside `path`, then moves it there."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,245 @@
+"""Words of the free group, as integer arrays.
+
+A letter is a non-zero integer: `k` is the generator a_k and `-k` its inverse. A word
+is a row of letters, read from left to right; the empty row is the identity.
+(Sections 3.1 and 3.3 of the paper.)
+
+Two families are uniform laws over words of one length ℓ in n generators:
+
+- *positive* words, the paper's Λ_n^ℓ: no inverses, n^ℓ of them;
+- *reduced* words with inverses (`inverses=True`): no letter follows its own inverse,
+  2n(2n-1)^(ℓ-1) of them.
+
+Both are indexed lexicographically, first letter most significant, in the letter order
+a_1, …, a_n, a_1^-1, …, a_n^-1. Indices are Python integers, so families of any size
+can be indexed and sampled; only `enumerate_words` writes one out.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, PRNGKeyArray
+from numpy.typing import ArrayLike
+
+__all__ = [
+    "common_prefix",
+    "count_words",
+    "enumerate_words",
+    "generators_for",
+    "index_of",
+    "inverse",
+    "reduce",
+    "sample",
+    "spell",
+    "word_at",
+    "word_metric",
+]
+
+_MAX_ENUMERATED_LETTERS = 2**26  # a quarter of a gigabyte
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def sample(
+    key: PRNGKeyArray,
+    n_generators: int,
+    length: int,
+    *,
+    inverses: bool = False,
+) -> Int[Array, " length"]:
+    """Draws one word uniformly from its family; batch by `vmap` over keys."""
+    _check_family(n_generators, length)
+    if not inverses:
+        return jax.random.randint(key, (length,), 1, n_generators + 1)
+    if length == 0:
+        return jnp.zeros((0,), dtype=int)
+    # On the cycle a_1, …, a_n, a_1^-1, …, a_n^-1 a letter's inverse lies n places on.
+    # Any step but n is allowed, so a reduced word is a walk of independent steps.
+    n, key_first, key_steps = n_generators, *jax.random.split(key)
+    first = jax.random.randint(key_first, (1,), 0, 2 * n)
+    steps = n + 1 + jax.random.randint(key_steps, (length - 1,), 0, 2 * n - 1)
+    places = jnp.cumsum(jnp.concatenate([first, steps])) % (2 * n)
+    return jnp.where(places < n, places + 1, n - 1 - places)
+
+
+def enumerate_words(
+    n_generators: int, length: int, *, inverses: bool = False
+) -> Int[np.ndarray, "n_words length"]:
+    """Returns all words of the family in the order of their index."""
+    n_words = count_words(n_generators, length, inverses=inverses)
+    if n_words * max(length, 1) > _MAX_ENUMERATED_LETTERS:
+        raise ValueError(
+            f"The family has {n_words} words of length {length}, too many to write "
+            "out; draw from it with `sample` or take single words with `word_at`."
+        )
+    if not inverses:
+        places = np.indices((n_generators,) * length).reshape(length, -1).T
+        return (places + 1).astype(np.int32)
+    words = np.zeros((1, 0), dtype=np.int32)
+    alphabet = _alphabet(n_generators)
+    for _ in range(length):
+        grown = np.repeat(words, len(alphabet), axis=0)
+        letters = np.tile(alphabet, len(words))
+        keep = slice(None) if words.shape[1] == 0 else grown[:, -1] != -letters
+        words = np.column_stack([grown, letters])[keep]
+    return words
+
+
+def count_words(n_generators: int, length: int, *, inverses: bool = False) -> int:
+    """Returns the family's size: n^ℓ, or 2n(2n-1)^(ℓ-1) with inverses."""
+    _check_family(n_generators, length)
+    if not inverses:
+        return n_generators**length
+    if length == 0:
+        return 1
+    return 2 * n_generators * (2 * n_generators - 1) ** (length - 1)
+
+
+def generators_for(n_words: int, length: int) -> int:
+    """Returns the n with n^ℓ = n_words; an error names the nearest possible counts."""
+    if length < 1:
+        raise ValueError(f"`length` must be at least 1, got {length}.")
+    if n_words < 1:
+        raise ValueError(f"`n_words` must be at least 1, got {n_words}.")
+    root = _integer_root(n_words, length)
+    if root**length != n_words:
+        raise ValueError(
+            f"`n_words` must be a power n^{length} for words of length {length}, got "
+            f"{n_words}; the nearest are {root**length} (n = {root}) and "
+            f"{(root + 1) ** length} (n = {root + 1})."
+        )
+    return root
+
+
+def word_at(
+    index: int, n_generators: int, length: int, *, inverses: bool = False
+) -> Int[np.ndarray, " length"]:
+    """Returns the word with the given lexicographic index."""
+    n_words = count_words(n_generators, length, inverses=inverses)
+    if not 0 <= index < n_words:
+        raise ValueError(f"`index` must lie in [0, {n_words}), got {index}.")
+    letters: list[int] = []
+    digits = _digits(index, _radices(n_generators, length, inverses))
+    alphabet = _alphabet(n_generators).tolist()
+    for digit in digits:
+        allowed = _followers(alphabet, letters[-1] if inverses and letters else None)
+        letters.append(allowed[digit])
+    return np.array(letters, dtype=np.int32)
+
+
+def index_of(word: ArrayLike, n_generators: int, *, inverses: bool = False) -> int:
+    """Returns the word's lexicographic index, the inverse of `word_at`."""
+    letters = _letters(word, n_generators, positive=not inverses).tolist()
+    alphabet = _alphabet(n_generators).tolist()
+    index, radices = 0, _radices(n_generators, len(letters), inverses)
+    for position, (letter, radix) in enumerate(zip(letters, radices, strict=True)):
+        before = letters[position - 1] if inverses and position else None
+        if before == -letter:
+            raise ValueError(
+                f"`word` must be reduced, but {letter} follows {before}: {letters}."
+            )
+        index = index * radix + _followers(alphabet, before).index(letter)
+    return index
+
+
+def reduce(word: ArrayLike) -> Int[np.ndarray, " reduced"]:
+    """Cancels neighbouring inverses until none are left."""
+    kept: list[int] = []
+    for letter in _letters(word).tolist():
+        if kept and kept[-1] == -letter:
+            kept.pop()
+        else:
+            kept.append(letter)
+    return np.array(kept, dtype=np.int32)
+
+
+def inverse(word: ArrayLike) -> Int[np.ndarray, " length"]:
+    """Returns w^-1: the letters reversed and inverted."""
+    return -_letters(word)[::-1]
+
+
+def common_prefix(v: ArrayLike, w: ArrayLike) -> int:
+    """Returns the number of letters that v and w share from the left."""
+    v, w = _letters(v), _letters(w)
+    shorter = min(len(v), len(w))
+    differs = np.flatnonzero(v[:shorter] != w[:shorter])
+    return int(differs[0]) if len(differs) else shorter
+
+
+def word_metric(v: ArrayLike, w: ArrayLike) -> int:
+    """Returns the distance in the Cayley graph: the reduced length of v^-1 w."""
+    return len(reduce(np.concatenate([inverse(v), _letters(w)])))
+
+
+def spell(word: ArrayLike) -> str:
+    """Writes a word for humans: `[1, 2, -1]` is "aba⁻¹", the empty word "e".
+
+    Beyond 26 generators letters are numbered: "a27" for generator 27.
+    """
+    letters = _letters(word).tolist()
+    numbered = any(abs(letter) > 26 for letter in letters)
+    names = [f"a{abs(k)}" if numbered else chr(ord("a") + abs(k) - 1) for k in letters]
+    marks = ["-1".translate(_SUPERSCRIPTS) if k < 0 else "" for k in letters]
+    return "".join(map("".join, zip(names, marks, strict=True))) or "e"
+
+
+def _letters(
+    word: ArrayLike, n_generators: int | None = None, positive: bool = False
+) -> Int[np.ndarray, " length"]:
+    letters = np.asarray(word)
+    if letters.ndim != 1 or (letters.size and letters.dtype.kind not in "iu"):
+        raise ValueError(f"A word is a row of non-zero integers, got {word!r}.")
+    letters = letters.astype(np.int32)
+    low = 1 if positive or n_generators is None else -n_generators
+    outside = (
+        n_generators is not None
+        and letters.size
+        and (letters.max() > n_generators or letters.min() < low)
+    )
+    if outside or (letters == 0).any():
+        rule = (
+            "non-zero" if n_generators is None else f"in {low}..{n_generators}, not 0"
+        )
+        raise ValueError(f"A word's letters must be {rule}, got {letters.tolist()}.")
+    return letters
+
+
+def _alphabet(n_generators: int) -> Int[np.ndarray, " two_n"]:
+    generators = np.arange(1, n_generators + 1, dtype=np.int32)
+    return np.concatenate([generators, -generators])
+
+
+def _followers(alphabet: list[int], letter: int | None) -> list[int]:
+    return [x for x in alphabet if letter is None or x != -letter]
+
+
+def _radices(n_generators: int, length: int, inverses: bool) -> list[int]:
+    if not inverses:
+        return [n_generators] * length
+    return [2 * n_generators - (position > 0) for position in range(length)]
+
+
+def _digits(index: int, radices: list[int]) -> list[int]:
+    digits = []
+    for radix in reversed(radices):
+        index, digit = divmod(index, radix)
+        digits.append(digit)
+    return digits[::-1]
+
+
+def _integer_root(value: int, degree: int) -> int:
+    """Returns the largest r with r^degree <= value, exactly, for any size."""
+    low, high = 1, 2 ** (value.bit_length() // degree + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if middle**degree <= value else (low, middle)
+    return low
+
+
+def _check_family(n_generators: int, length: int) -> None:
+    if n_generators < 1:
+        raise ValueError(f"`n_generators` must be at least 1, got {n_generators}.")
+    if length < 0:
+        raise ValueError(f"`length` must not be negative, got {length}.")

@@ -1,0 +1,137 @@
+"""The rules of the house, enforced on the syntax trees of `src/`."""
+
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import freeproj
+
+SOURCE = Path(freeproj.__file__).parent
+
+# From the top of the house to the ground: a module may import from its own line and
+# from lines below it.
+LAYERS = (
+    ("cli", "__main__", "__init__"),
+    ("report",),
+    ("sweep", "engines"),
+    ("training",),
+    ("evaluation", "results", "stats"),
+    ("adapters",),
+    ("metaenv", "agents", "ppo"),
+    ("projection", "spectra", "lsmdp"),
+    ("matrices", "geometry", "envs"),
+    ("words",),
+)
+HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
+
+# Heavy libraries and the only places that may name them.
+HOMES = {
+    "matplotlib": ("report",),
+    "plotly": ("report",),
+    "jinja2": ("report",),
+    "duckdb": ("report",),
+    "ray": ("engines.ray",),
+    "optax": ("training",),
+    "gymnasium": ("adapters",),
+    "gymnax": ("adapters",),
+    "torch": ("adapters",),
+    "sklearn": ("adapters",),
+    "stable_baselines3": ("adapters",),
+}
+
+MODULES = {
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
+    for path in sorted(SOURCE.rglob("*.py"))
+}
+
+
+def imports_of(path):
+    """Yields the dotted names that a file imports, at any depth of nesting."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def public_names(path):
+    """Returns the names that a module defines itself and does not hide."""
+    names = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return {name for name in names if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_down_the_data_path(module):
+    own = module.split(".")[0]
+    for imported in imports_of(MODULES[module]):
+        top, *below = imported.split(".")
+        if top == "freeproj" and below and below[0] in HEIGHT:
+            assert HEIGHT[below[0]] <= HEIGHT[own], f"{module} imports {imported}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_heavy_libraries_stay_in_their_rooms(module):
+    if module == "__init__":
+        pytest.skip("imports nothing by itself")
+    for imported in imports_of(MODULES[module]):
+        rooms = HOMES.get(imported.split(".")[0])
+        assert rooms is None or module.startswith(rooms), f"{module}: {imported}"
+
+
+def test_every_module_has_its_layer():
+    assert {module.split(".")[0] for module in MODULES} <= HEIGHT.keys()
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name != "__init__"])
+def test_all_lists_the_public_names(module):
+    name = f"freeproj.{module}".removesuffix(".__init__")
+    listed = importlib.import_module(name).__all__
+    assert len(listed) == len(set(listed)), "a name stands twice"
+    if module.endswith("__init__"):  # a package may pass on its modules' names
+        assert public_names(MODULES[module]) <= set(listed)
+        assert all(hasattr(importlib.import_module(name), each) for each in listed)
+    else:
+        assert public_names(MODULES[module]) == set(listed)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_stay_short(module):
+    assert len(MODULES[module].read_text().splitlines()) <= 400
+
+
+def test_public_names_of_the_package_exist():
+    for name in freeproj.__all__:
+        assert getattr(freeproj, name) is not None
+    with pytest.raises(AttributeError, match="nosuch"):
+        _ = freeproj.nosuch
+
+
+def test_import_is_light():
+    code = (
+        "import sys, freeproj; "
+        "heavy = 'matplotlib plotly ray gymnasium gymnax torch sklearn jax'.split(); "
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
+
+
+def test_every_module_imports():
+    for info in pkgutil.walk_packages([str(SOURCE)], prefix="freeproj."):
+        if not info.name.endswith("__main__"):
+            importlib.import_module(info.name)
