@@ -23,7 +23,7 @@ LAYERS = (
     ("evaluation", "results", "stats"),
     ("adapters",),
     ("metaenv", "agents", "ppo"),
-    ("projection", "spectra", "lsmdp"),
+    ("projection", "action_maps", "spectra", "lsmdp"),
     ("matrices", "geometry", "envs"),
     ("words",),
 )

@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 __all__ = [
     "FreeProjection",
     "__version__",
+    "action_maps",
     "envs",
     "geometry",
     "matrices",
@@ -26,7 +27,7 @@ __all__ = [
 _HOMES = {"FreeProjection": "projection"}
 
 if TYPE_CHECKING:
-    from freeproj import envs, geometry, matrices, projection, words
+    from freeproj import action_maps, envs, geometry, matrices, projection, words
     from freeproj.projection import FreeProjection
 
 
