@@ -1,8 +1,9 @@
 """Projections of observations: random ones to train on, fixed ones to test on.
 
 `FreeProjection` holds the fixed numbers of M_o = σ T_2 λ(w) T_1: T_1 pads with zeros
-to d entries, λ(w) turns, T_2 cuts or pads to what the agent takes in, σ scales. Bases and word are arguments, drawn by `draw_bases` and `draw_word`. With words
-of length 1 this is standard random projection. (Definition 3.2 and Algorithm 1.)
+to d entries, λ(w) turns, T_2 cuts or pads to what the agent takes in, σ scales. Bases
+and word are arguments, drawn by `draw_bases` and `draw_word`. With words of length 1
+this is standard random projection. (Definition 3.2 and Algorithm 1.)
 
 Other families of matrices stand behind the same interface, with as many matrices as
 there are words, to compare with: see `FAMILIES`.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from freeproj.cli.settings import parse_settings
 from freeproj.report.figures import REGISTRY, make_figure
 
 __all__ = ["figure", "figures"]
@@ -24,12 +25,22 @@ __all__ = ["figure", "figures"]
     type=click.Path(path_type=Path),
     help="Draw from a saved .npz instead of computing.",
 )
-def figure(name: str, out: Path | None, numbers_from: Path | None) -> None:
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a number of the picture, e.g. depth=7; may be repeated.",
+)
+def figure(
+    name: str, out: Path | None, numbers_from: Path | None, settings: tuple[str, ...]
+) -> None:
     """Draw the picture NAME and save its numbers beside it.
 
     `freeproj figures` lists the names.
     """
-    for path in make_figure(name, out or Path(f"{name}.png"), numbers_from):
+    options = parse_settings(settings)
+    for path in make_figure(name, out or Path(f"{name}.png"), numbers_from, options):
         click.echo(path)
 
 

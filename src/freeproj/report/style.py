@@ -13,7 +13,15 @@ from typing import Any
 import matplotlib as mpl
 from cycler import cycler
 
-__all__ = ["COLUMN", "INK", "LENGTH_COLOURS", "PALETTE", "WIDE", "book_style"]
+__all__ = [
+    "COLUMN",
+    "INK",
+    "LENGTH_COLOURS",
+    "PALETTE",
+    "WIDE",
+    "book_style",
+    "math_word",
+]
 
 COLUMN = 3.4  # inches, one column of a paper
 WIDE = 7.0  # inches, the full width
@@ -60,3 +68,8 @@ def book_style() -> Iterator[None]:
     """Draws in the house style, off screen, and leaves matplotlib as it was."""
     with mpl.rc_context({"backend": "Agg", **_SETTINGS}):
         yield
+
+
+def math_word(spelled: str) -> str:
+    """Sets a spelled word such as "ab⁻¹" in mathematical type."""
+    return f"${spelled.replace('⁻¹', '^{-1}')}$"

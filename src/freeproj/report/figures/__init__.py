@@ -8,6 +8,7 @@ and options belong to a name, so that the list of pictures needs no drawing libr
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,9 +79,20 @@ def make_figure(
     if numbers_from is not None:
         numbers = load_numbers(numbers_from)
         return [_draw(module, numbers, out)]
-    numbers = module.compute(**{**spec.options, **(options or {})})
+    numbers = _compute(spec, module, options or {})
     saved = save_numbers(numbers, out.with_suffix(".npz"))
     return [_draw(module, numbers, out), saved]
+
+
+def _compute(
+    spec: FigureSpec, module: ModuleType, options: Mapping[str, Any]
+) -> Numbers:
+    allowed = list(inspect.signature(module.compute).parameters)
+    unknown = sorted(set(options) - set(allowed))
+    if unknown:
+        known = ", ".join(allowed) or "none"
+        raise ValueError(f"No option {unknown[0]!r} for {spec.name!r}. Known: {known}.")
+    return module.compute(**{**spec.options, **options})
 
 
 def _draw(module: ModuleType, numbers: Numbers, out: Path) -> Path:
