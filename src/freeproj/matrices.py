@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 __all__ = [
@@ -38,8 +39,9 @@ _Word = Int[_AnyArray, " length"]
 _Bases = Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"]
 
 
+@functools.partial(jax.jit, static_argnames=("n_generators", "dim", "dtype"))
 def haar(
-    key: PRNGKeyArray, n_generators: int, dim: int, dtype: jnp.dtype | None = None
+    key: PRNGKeyArray, n_generators: int, dim: int, dtype: DTypeLike | None = None
 ) -> Float[Array, "n d d"]:
     """Draws independent matrices from the uniform (Haar) law on O(d)."""
     _check_sizes(n_generators, dim)
@@ -57,7 +59,7 @@ def permutations(key: PRNGKeyArray, n_generators: int, dim: int) -> Int[Array, "
 
 
 def dense(
-    permutation: Int[_AnyArray, " d"], dtype: jnp.dtype | None = None
+    permutation: Int[_AnyArray, " d"], dtype: DTypeLike | None = None
 ) -> Float[Array, "d d"]:
     """Returns the matrix U[σ(j), j] = 1 of a permutation."""
     rows = jnp.arange(len(permutation))[:, None]
@@ -179,7 +181,7 @@ def sum_of_words(bases: _Bases, length: int) -> Float[Array, "d d"]:
 
 
 def _haar_matrix(
-    key: PRNGKeyArray, dim: int, dtype: jnp.dtype | None
+    key: PRNGKeyArray, dim: int, dtype: DTypeLike | None
 ) -> Float[Array, "d d"]:
     """Draws Q of a Gaussian matrix G = QR, with the signs of R's diagonal in Q.
 
@@ -233,12 +235,12 @@ def _all_corners(
     return corners
 
 
-def _factor(letter: Int[Array, ""], bases: Array) -> Array:
+def _factor(letter: Array | np.integer, bases: Array) -> Array:
     """Returns U_k, or its inverse for a negative letter."""
-    base = bases[jnp.abs(letter) - 1]
-    if isinstance(letter, Tracer):
-        return jnp.where(letter < 0, _invert(base), base)
-    return _invert(base) if letter < 0 else base
+    base = bases[abs(letter) - 1]
+    if isinstance(letter, np.integer):
+        return _invert(base) if letter < 0 else base
+    return jnp.where(letter < 0, _invert(base), base)
 
 
 def _multiply(left: Array, right: Array) -> Array:

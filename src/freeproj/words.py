@@ -75,7 +75,7 @@ def enumerate_words(
             "out; draw from it with `sample` or take single words with `word_at`."
         )
     if not inverses:
-        places = np.indices((n_generators,) * length).reshape(length, -1).T
+        places = np.indices((n_generators,) * length).reshape(length, n_words).T
         return (places + 1).astype(np.int32)
     words = np.zeros((1, 0), dtype=np.int32)
     alphabet = _alphabet(n_generators)
