@@ -197,7 +197,7 @@ def _haar_matrix(
         return signs[None, :]
     w, gram_w, signs_w = _reflectors(jax.random.normal(key_second, (low, low), dtype))
     # One batched solve for both: where several run at the same time XLA may hang.
-    grams = jnp.stack([gram, jnp.eye(high).at[:low, :low].set(gram_w)])
+    grams = jnp.stack([gram, jnp.eye(high, dtype=v.dtype).at[:low, :low].set(gram_w)])
     eyes = jnp.broadcast_to(jnp.eye(high, dtype=v.dtype), grams.shape)
     t, t_w = jax.lax.linalg.triangular_solve(grams, eyes, left_side=True)
     first = jnp.eye(dim, dtype=v.dtype) - v.T @ (t @ v)
