@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def load_numbers(path: str | Path) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, AttributeError) as error:
+    except (ValueError, OSError, AttributeError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} is not an .npz file of plain arrays.") from error
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from freeproj.report.numbers import (
     Numbers,
     load_numbers,
@@ -77,8 +79,7 @@ def make_figure(
         raise ValueError(f"A picture's file must end in {known}, got '{out.name}'.")
     module = spec.load()
     if numbers_from is not None:
-        numbers = load_numbers(numbers_from)
-        return [_draw(module, numbers, out)]
+        return [_draw(module, _load(spec, numbers_from), out)]
     numbers = _compute(spec, module, options or {})
     saved = save_numbers(numbers, out.with_suffix(".npz"))
     return [_draw(module, numbers, out), saved]
@@ -92,18 +93,22 @@ def _compute(
     if unknown:
         known = ", ".join(allowed) or "none"
         raise ValueError(f"No option {unknown[0]!r} for {spec.name!r}. Known: {known}.")
-    return module.compute(**{**spec.options, **options})
+    numbers = module.compute(**{**spec.options, **options})
+    return {"figure": np.array(spec.name), **numbers}
+
+
+def _load(spec: FigureSpec, path: str | Path) -> Numbers:
+    numbers = load_numbers(path)
+    drawn = str(numbers.get("figure", "no figure"))
+    if drawn != spec.name:
+        raise ValueError(f"{path} has the numbers of {drawn!r}, not of {spec.name!r}.")
+    return numbers
 
 
 def _draw(module: ModuleType, numbers: Numbers, out: Path) -> Path:
     from freeproj.report.style import book_style
 
     with book_style():
-        try:
-            figure = module.draw(numbers)
-        except KeyError as error:
-            raise ValueError(
-                f"The numbers lack {error}: not those of this figure?"
-            ) from None
+        figure = module.draw(numbers)
         write_atomically(out, lambda file: figure.savefig(file, format=out.suffix[1:]))
     return out

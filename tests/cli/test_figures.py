@@ -1,0 +1,58 @@
+"""`freeproj figure`, `freeproj figures`, `freeproj reproduce`."""
+
+import pytest
+
+from freeproj.report.figures import REGISTRY
+
+SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("ending", SIGNATURES)
+def test_a_figure_is_written_in_the_format_of_its_ending(freeproj, tmp_path, ending):
+    out = tmp_path / f"c{ending}"
+    ended = freeproj("figure", "cayley", "--set", "depth=3", "--out", out)
+    assert ended.code == 0
+    assert out.read_bytes().startswith(SIGNATURES[ending])
+    assert ended.out.split() == [str(out), str(out.with_suffix(".npz"))]
+
+
+def test_a_figure_drawn_from_its_numbers_is_the_same_picture(freeproj, tmp_path):
+    first, second = tmp_path / "a.png", tmp_path / "b.png"
+    freeproj("figure", "cayley", "--set", "depth=3", "--out", first)
+    freeproj("figure", "cayley", "--from", tmp_path / "a.npz", "--out", second)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_numbers_of_another_figure_are_refused(freeproj, tmp_path):
+    freeproj("figure", "cayley", "--set", "depth=2", "--out", tmp_path / "a.png")
+    ended = freeproj(
+        "figure", "overview", "--from", tmp_path / "a.npz", "--out", tmp_path / "b.png"
+    )
+    assert ended.code == 2
+    assert "has the numbers of 'cayley', not of 'overview'" in ended.err
+    assert not (tmp_path / "b.png").exists()
+
+
+def test_figures_lists_every_name(freeproj):
+    shown = freeproj("figures").out
+    assert [line.split()[0] for line in shown.splitlines()] == list(REGISTRY)
+
+
+def test_reproduce_ends_with_a_page_that_holds_its_pictures(freeproj, tmp_path):
+    ended = freeproj("reproduce", "--out", tmp_path, "--only", "cayley", "--quiet")
+    assert ended.code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert ended.out.strip() == str(tmp_path / "report.html")
+    assert page.count("data:image/png;base64,") == 1
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_reproduce_keeps_what_is_there_unless_told(freeproj, tmp_path):
+    run = ("reproduce", "--out", tmp_path, "--only", "cayley", "--quiet")
+    freeproj(*run)
+    stamp = (tmp_path / "cayley.png").stat().st_mtime_ns
+    freeproj(*run)
+    assert (tmp_path / "cayley.png").stat().st_mtime_ns == stamp
+    freeproj(*run, "--again")
+    assert (tmp_path / "cayley.png").stat().st_mtime_ns > stamp

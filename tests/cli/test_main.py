@@ -1,0 +1,76 @@
+"""The command line as a whole: help, versions, refusals."""
+
+import subprocess
+import sys
+
+import pytest
+
+import freeproj as package
+from freeproj.cli import _COMMANDS
+
+COMMANDS = list(_COMMANDS)
+
+
+def test_help_lists_every_command(freeproj):
+    shown = freeproj("--help")
+    assert shown.code == 0
+    assert all(f"  {name} " in shown.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(freeproj, command):
+    shown = freeproj(command, "--help")
+    assert shown.code == 0
+    assert "Usage: freeproj" in shown.out
+
+
+def test_help_imports_neither_jax_nor_drawing():
+    code = (
+        "import sys\n"
+        "from freeproj.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    raise\n"
+        "heavy = {'jax', 'numpy', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def test_version(freeproj):
+    assert freeproj("--version").out == f"freeproj {package.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nosuch"], "No command 'nosuch'. Known: reproduce"),
+        (["figure"], "Missing argument 'NAME'"),
+        (["figure", "nosuch"], "No figure 'nosuch'. Known: cayley"),
+        (["figure", "cayley", "--out", "c.gif"], "must end in .png, .svg, .pdf"),
+        (["figure", "cayley", "--set", "depth"], "KEY=VALUE"),
+        (["figure", "cayley", "--set", "nosuch=1"], "Known: drawing"),
+        (["figure", "cayley", "--set", "n_generators=3"], "drawing=isometric"),
+        (["figure", "cayley", "--from", "nosuch.npz"], "No file nosuch.npz"),
+        (["figure", "cayley", "--nosuch"], "No such option"),
+        (["reproduce", "--only", "nosuch"], "No figure 'nosuch'"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_code_2(freeproj, arguments, message):
+    ended = freeproj(*arguments)
+    assert ended.code == 2
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
+    assert ended.out == ""
+
+
+def test_cite_names_the_paper(freeproj):
+    shown = freeproj("cite").out
+    assert "@software{freeproj" in shown
+    assert "Hayase" in shown
+
+
+def test_doctor_names_versions_and_devices(freeproj):
+    shown = freeproj("doctor")
+    assert shown.code == 0
+    assert "cpu:0" in shown.out
+    assert f"freeproj    {package.__version__}" in shown.out
