@@ -73,7 +73,7 @@ def _draw_independent(
     _root(axes, *root)
     for place, matrix in enumerate(drawn):
         _link(axes, root, (place, bottom), "#9aa0a6", 0.8)
-        _square(axes, matrix, place, bottom, "#9aa0a6")
+        _square(axes, matrix, float(place), bottom, "#9aa0a6")
     _frame(axes, labels, depth, "Standard random projection: independent matrices")
 
 
