@@ -2,22 +2,28 @@
 
 A task is a frozen object whose attributes are fixed numbers. Whatever varies is an
 argument: numbers of the physics in `params`, everything that changes in `state`,
-randomness in `key`. Steps return six values and never reset by themselves. All
-observations are vectors: a task with discrete observations shows them one-hot.
+randomness in `key`. Steps return six values and never reset by themselves; a state
+holds all that is hidden (deck, board), so stepping again from a stored state replays
+the same trial. All observations are vectors: a task with discrete observations shows
+them one-hot.
 """
 
 from __future__ import annotations
 
 import abc
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, ArrayLike, Bool, Float, Int, PRNGKeyArray, PyTree
 
-__all__ = ["Box", "Discrete", "Environment", "Step"]
+__all__ = ["Box", "Discrete", "Environment", "LevelledTask", "Step", "check_action"]
 
 # observation, state, reward, terminated, truncated, info
 Step = tuple[
@@ -43,21 +49,46 @@ class Box:
                 f"`low` and `high` must have as many entries as each other, got "
                 f"{len(self.low)} and {len(self.high)}."
             )
+        if not all(low <= high for low, high in zip(self.low, self.high, strict=True)):
+            raise ValueError(
+                f"`low` must not exceed `high`, got {self.low} and {self.high}."
+            )
 
     @property
     def size(self) -> int:
         """The number of entries of a vector."""
         return len(self.low)
 
-    def contains(self, vector: Float[Array, " d"]) -> Bool[Array, ""]:
+    @property
+    def bounded(self) -> bool:
+        """Tells whether all bounds are finite."""
+        return all(map(math.isfinite, (*self.low, *self.high)))
+
+    @classmethod
+    def unit(cls, size: int) -> Box:
+        """Returns the box [0, 1]^size, in which one-hot vectors lie."""
+        return cls((0.0,) * size, (1.0,) * size)
+
+    def contains(self, vector: Float[ArrayLike, " d"]) -> Bool[Array, ""]:
         """Tells whether a vector lies within the bounds."""
-        low, high = jnp.asarray(self.low), jnp.asarray(self.high)
-        return jnp.all((vector >= low) & (vector <= high))
+        low, high = self._bounds()
+        return jnp.all((jnp.asarray(vector) >= low) & (jnp.asarray(vector) <= high))
+
+    def clip(self, vector: Float[ArrayLike, " d"]) -> Float[Array, " d"]:
+        """Returns the nearest vector within the bounds."""
+        return jnp.clip(jnp.asarray(vector), *self._bounds())
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
-        """Draws uniformly between the bounds (which must be finite)."""
-        low, high = jnp.asarray(self.low), jnp.asarray(self.high)
-        return jax.random.uniform(key, (self.size,), minval=low, maxval=high)
+        """Draws uniformly between the bounds."""
+        if not self.bounded:
+            raise ValueError(
+                "A `Box` is sampled uniformly, so its bounds must be finite, got "
+                f"{self.low} and {self.high}."
+            )
+        return jax.random.uniform(key, (self.size,), jnp.float32, *self._bounds())
+
+    def _bounds(self) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
+        return jnp.asarray(self.low, jnp.float32), jnp.asarray(self.high, jnp.float32)
 
 
 @dataclass(frozen=True)
@@ -66,20 +97,27 @@ class Discrete:
 
     n: int
 
-    def contains(self, value: Int[Array, ""]) -> Bool[Array, ""]:
+    def __post_init__(self):
+        if self.n < 1:
+            raise ValueError(f"`n` must be at least 1, got {self.n}.")
+
+    def contains(self, value: Int[ArrayLike, ""]) -> Bool[Array, ""]:
         """Tells whether an integer is one of the n."""
+        value = jnp.asarray(value)
         return (value >= 0) & (value < self.n)
 
     def sample(self, key: PRNGKeyArray) -> Int[Array, ""]:
         """Draws uniformly."""
-        return jax.random.randint(key, (), 0, self.n)
+        return jax.random.randint(key, (), 0, self.n, jnp.int32)
 
 
 class Environment(eqx.Module):
     """A task: what every file beside this one implements.
 
     `max_steps` bounds the length of a trial; a trial may end earlier. `terminated`
-    says that the task is over, `truncated` that only the time is.
+    says that the task is over, `truncated` that only the time is. In the tasks of this
+    package a trial that has ended stays as it is: further steps keep the state and the
+    flags and earn nothing.
     """
 
     @property
@@ -115,10 +153,68 @@ class Environment(eqx.Module):
 
     @abc.abstractmethod
     def step(
-        self, key: PRNGKeyArray, state: PyTree, action: Array, params: PyTree
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: PyTree
     ) -> Step:
         """Returns observation, state, reward, terminated, truncated and info."""
 
     @abc.abstractmethod
     def render(self, state: PyTree) -> str:
-        """Draws a state as text, for people."""
+        """Draws a state as text, for people: what a player may know, not what is
+        hidden."""
+
+    @property
+    def observation_scale(self) -> tuple[float, ...]:
+        """What to divide observations by to bring them to unit range."""
+        space = self.observation_space
+        if not space.bounded:
+            raise ValueError(
+                f"{self.name} has infinite observation bounds {space.low} and "
+                f"{space.high}, so its class must define `observation_scale`."
+            )
+        bounds = zip(space.low, space.high, strict=True)
+        return tuple(max(abs(low), abs(high)) or 1.0 for low, high in bounds)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What people call the actions, in order; empty for continuous ones."""
+        space = self.action_space
+        return tuple(map(str, range(space.n))) if isinstance(space, Discrete) else ()
+
+
+class LevelledTask(Environment):
+    """A task of POPGym: a class with one set of attributes for each level.
+
+    The first level is the default, and its suffix is left out of the name.
+    """
+
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]]
+
+    @property
+    def name(self) -> str:
+        family = type(self).__name__
+        own = {key: getattr(self, key) for key in next(iter(self.levels.values()))}
+        for position, (level, attributes) in enumerate(self.levels.items()):
+            if own == attributes:
+                return f"{family}{level}" if position else family
+        return f"{family}({', '.join(f'{key}={own[key]}' for key in own)})"
+
+
+def check_action(action: ArrayLike, space: Box | Discrete) -> None:
+    """Refuses an action of wrong shape, or a concrete one outside a discrete space.
+
+    Traced values cannot be looked at: inside `jit` the caller must keep to the space.
+    Continuous actions may lie outside; tasks clip them, as POPGym does.
+    """
+    shape = (space.size,) if isinstance(space, Box) else ()
+    if jnp.shape(action) != shape:
+        raise ValueError(
+            f"`action` must have shape {shape}, got {jnp.shape(action)}; batch "
+            "environments by `jax.vmap`."
+        )
+    if isinstance(action, Tracer) or isinstance(space, Box):
+        return
+    value = np.asarray(action)
+    if value.dtype.kind not in "iub" or not 0 <= value < space.n:
+        raise ValueError(
+            f"`action` must be an integer in 0..{space.n - 1}, got {value.item()}."
+        )

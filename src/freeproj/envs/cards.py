@@ -1,0 +1,157 @@
+"""Decks of cards, and what the card tasks share.
+
+A card is a number 0..51 as POPGym counts: rank `card // 4` (ace, 2, …, king) and suit
+`card % 4` (spades, diamonds, clubs, hearts). A deck is a row of cards in the order in
+which they are dealt; it is drawn once, at `reset`, and a step only moves along it.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Bool, Float, Int, Int8, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.shuffle import shuffle
+
+__all__ = [
+    "N_RANKS",
+    "N_SUITS",
+    "SUIT_NAMES",
+    "CardState",
+    "CardTask",
+    "SuitTask",
+    "card_name",
+    "draw_deck",
+    "rank_of",
+    "suit_of",
+]
+
+N_RANKS = 13
+N_SUITS = 4
+SUIT_NAMES = ("spades", "diamonds", "clubs", "hearts")
+
+_DECK_SIZE = N_RANKS * N_SUITS
+_RANK_SIGNS = ("A", *map(str, range(2, 11)), "J", "Q", "K")
+_SUIT_SIGNS = "♠♦♣♥"
+
+
+class CardState(NamedTuple):
+    """A deck and the place of the card that lies open."""
+
+    deck: Int8[Array, " n_cards"]
+    position: Int32[Array, ""]
+
+
+class CardTask(LevelledTask):
+    """A game in which cards are dealt one by one and each gets an answer.
+
+    A trial of n cards has n - 1 answers: the last card only ends it.
+    """
+
+    n_decks: int = eqx.field(static=True, default=1)
+
+    def __check_init__(self):
+        if self.n_decks < 1:
+            raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
+
+    @abc.abstractmethod
+    def show(self, card: Int[Array, ""]) -> Float[Array, " d_obs"]:
+        """Returns what is observed of an open card."""
+
+    @abc.abstractmethod
+    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+        """Returns the reward of an answer while the trial runs."""
+
+    @property
+    def n_cards(self) -> int:
+        """The number of cards of all decks together."""
+        return _DECK_SIZE * self.n_decks
+
+    @property
+    def max_steps(self) -> int:
+        return self.n_cards - 1
+
+    @property
+    def default_params(self) -> None:
+        return None
+
+    def reset(
+        self, key: PRNGKeyArray, params: None
+    ) -> tuple[Float[Array, " d_obs"], CardState]:
+        deck = draw_deck(key, self.n_decks)
+        return self.show(deck[0]), CardState(deck, jnp.zeros((), jnp.int32))
+
+    def step(
+        self, key: PRNGKeyArray, state: CardState, action: ArrayLike, params: None
+    ) -> Step:
+        check_action(action, self.action_space)
+        reward = jnp.where(self.is_over(state), 0.0, self.score(state, action))
+        # The last card stays open for ever, so no step can read past the deck's end.
+        state = state._replace(position=self.next_position(state))
+        obs = self.show(state.deck[state.position])
+        return (
+            obs,
+            state,
+            reward.astype(jnp.float32),
+            self.is_over(state),
+            jnp.zeros((), bool),
+            {},
+        )
+
+    def is_over(self, state: CardState) -> Bool[Array, ""]:
+        """Tells whether the last card lies open."""
+        return state.position >= self.max_steps
+
+    def next_position(self, state: CardState) -> Int32[Array, ""]:
+        """Returns the place of the next card, or of the last one at the end."""
+        return jnp.minimum(state.position + 1, self.max_steps)
+
+    def render(self, state: CardState) -> str:
+        card = card_name(int(state.deck[state.position]))
+        return f"[{card:>3}]  card {int(state.position) + 1} of {self.n_cards}"
+
+
+class SuitTask(CardTask):
+    """A card task in which suits are seen and suits are answered."""
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(N_SUITS)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(N_SUITS)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return SUIT_NAMES
+
+    def show(self, card: Int[Array, ""]) -> Float[Array, "4"]:
+        return jax.nn.one_hot(suit_of(card), N_SUITS, dtype=jnp.float32)
+
+
+def draw_deck(key: PRNGKeyArray, n_decks: int) -> Int8[Array, " n_cards"]:
+    """Draws a uniform order of `n_decks` decks shuffled together."""
+    cards = jnp.tile(jnp.arange(_DECK_SIZE, dtype=jnp.int8), n_decks)
+    return shuffle(key, cards)
+
+
+def rank_of(card: Int[Array, ""]) -> Int[Array, ""]:
+    """Returns 0 (ace) … 12 (king)."""
+    return card // N_SUITS
+
+
+def suit_of(card: Int[Array, ""]) -> Int[Array, ""]:
+    """Returns the index into `SUIT_NAMES`."""
+    return card % N_SUITS
+
+
+def card_name(card: int) -> str:
+    """Writes a card for people: `card_name(51)` is "K♥"."""
+    rank, suit = divmod(card, N_SUITS)
+    return f"{_RANK_SIGNS[rank]}{_SUIT_SIGNS[suit]}"

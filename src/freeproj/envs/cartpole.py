@@ -1,0 +1,198 @@
+"""CartPole of which only positions are seen: the cart's x and the pole's angle θ.
+
+The physics are Gymnasium's CartPole-v1 (Euler steps of 0.02 s), the time limit and the
+reward POPGym's: 1/limit for every step, the last one included. A trial terminates when
+|x| > 2.4 or |θ| > 12°, and is truncated at the limit; both can happen at once.
+(Appendix D.1.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.noise import add_noise, check_noise
+
+__all__ = [
+    "CartPoleParams",
+    "CartPoleState",
+    "NoisyStatelessCartPole",
+    "StatelessCartPole",
+    "accelerations",
+]
+
+_MAX_POSITION = 2.4
+_MAX_ANGLE = math.radians(12)
+_START = 0.05  # each of the four numbers starts uniformly in ±0.05
+
+
+class CartPoleParams(NamedTuple):
+    """The physics, in SI units; `half_length` is half the pole's."""
+
+    gravity: float = 9.8
+    cart_mass: float = 1.0
+    pole_mass: float = 0.1
+    half_length: float = 0.5
+    force: float = 10.0
+    time_step: float = 0.02
+
+
+class CartPoleState(NamedTuple):
+    """Where cart and pole are, how fast they move, and the steps done."""
+
+    position: Float[Array, ""]
+    velocity: Float[Array, ""]
+    angle: Float[Array, ""]
+    angular_velocity: Float[Array, ""]
+    time: Int32[Array, ""]
+
+
+class StatelessCartPole(LevelledTask):
+    """Balance the pole without seeing velocities; the levels differ in the limit."""
+
+    time_limit: int = eqx.field(static=True, default=200)
+
+    levels: ClassVar = {
+        "Easy": {"time_limit": 200},
+        "Medium": {"time_limit": 400},
+        "Hard": {"time_limit": 600},
+    }
+
+    def __check_init__(self):
+        if self.time_limit < 1:
+            raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
+
+    @property
+    def observation_space(self) -> Box:
+        # Twice the thresholds, so that the observation that ends a trial fits.
+        high = (2 * _MAX_POSITION, 2 * _MAX_ANGLE)
+        return Box(tuple(-bound for bound in high), high)
+
+    @property
+    def observation_scale(self) -> tuple[float, ...]:
+        """The thresholds: between them a trial runs."""
+        return (_MAX_POSITION, _MAX_ANGLE)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(2)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return ("left", "right")
+
+    @property
+    def max_steps(self) -> int:
+        return self.time_limit
+
+    @property
+    def default_params(self) -> CartPoleParams:
+        return CartPoleParams()
+
+    def reset(
+        self, key: PRNGKeyArray, params: CartPoleParams
+    ) -> tuple[Float[Array, "2"], CartPoleState]:
+        start = jax.random.uniform(key, (4,), jnp.float32, -_START, _START)
+        state = CartPoleState(*start, time=jnp.zeros((), jnp.int32))
+        return _show(state), state
+
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: CartPoleState,
+        action: ArrayLike,
+        params: CartPoleParams,
+    ) -> Step:
+        check_action(action, self.action_space)
+        over = _is_out(state) | (state.time >= self.time_limit)
+        moved = _move(state, jnp.where(jnp.asarray(action) == 1, 1.0, -1.0), params)
+        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, moved)
+        reward = jnp.where(over, 0.0, 1 / self.time_limit).astype(jnp.float32)
+        truncated = state.time >= self.time_limit
+        return _show(state), state, reward, _is_out(state), truncated, {}
+
+    def render(self, state: CartPoleState) -> str:
+        width = 25
+        place = round((float(state.position) / _MAX_POSITION + 1) / 2 * (width - 1))
+        track = ["─"] * width
+        track[min(max(place, 0), width - 1)] = "┴"
+        degrees = math.degrees(float(state.angle))
+        return (
+            f"├{''.join(track)}┤  x {float(state.position):+.2f}  "
+            f"pole {degrees:+.1f}°  step {int(state.time)} of {self.time_limit}"
+        )
+
+
+class NoisyStatelessCartPole(StatelessCartPole):
+    """The same with Gaussian noise on what is seen; the levels differ in the noise."""
+
+    noise: float = eqx.field(static=True, default=0.1)
+
+    levels: ClassVar = {
+        "Easy": {"noise": 0.1, "time_limit": 200},
+        "Medium": {"noise": 0.2, "time_limit": 200},
+        "Hard": {"noise": 0.3, "time_limit": 200},
+    }
+
+    def __check_init__(self):
+        check_noise(self.noise)
+
+    def reset(
+        self, key: PRNGKeyArray, params: CartPoleParams
+    ) -> tuple[Float[Array, "2"], CartPoleState]:
+        key_start, key_noise = jax.random.split(key)
+        obs, state = super().reset(key_start, params)
+        return add_noise(key_noise, obs, self.noise, self.observation_space), state
+
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: CartPoleState,
+        action: ArrayLike,
+        params: CartPoleParams,
+    ) -> Step:
+        step = super().step(key, state, action, params)
+        return add_noise(key, step[0], self.noise, self.observation_space), *step[1:]
+
+
+def accelerations(
+    state: CartPoleState, force: Float[Array, ""], params: CartPoleParams
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """Returns x'' and θ'' under a horizontal force on the cart."""
+    sine, cosine = jnp.sin(state.angle), jnp.cos(state.angle)
+    mass = params.cart_mass + params.pole_mass
+    moment = params.pole_mass * params.half_length
+    push = (force + moment * state.angular_velocity**2 * sine) / mass
+    inertia = params.half_length * (4 / 3 - params.pole_mass * cosine**2 / mass)
+    angular = (params.gravity * sine - cosine * push) / inertia
+    return push - moment * angular * cosine / mass, angular
+
+
+def _move(
+    state: CartPoleState, direction: Float[Array, ""], params: CartPoleParams
+) -> CartPoleState:
+    """Returns the state one Euler step later, positions moved by old velocities."""
+    linear, angular = accelerations(state, direction * params.force, params)
+    dt = params.time_step
+    return CartPoleState(
+        position=state.position + dt * state.velocity,
+        velocity=state.velocity + dt * linear,
+        angle=state.angle + dt * state.angular_velocity,
+        angular_velocity=state.angular_velocity + dt * angular,
+        time=state.time + 1,
+    )
+
+
+def _is_out(state: CartPoleState) -> Bool[Array, ""]:
+    far = jnp.abs(state.position) > _MAX_POSITION
+    return far | (jnp.abs(state.angle) > _MAX_ANGLE)
+
+
+def _show(state: CartPoleState) -> Float[Array, "2"]:
+    return jnp.stack([state.position, state.angle])

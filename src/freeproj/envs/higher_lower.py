@@ -1,0 +1,51 @@
+"""Higher Lower: is the next card's rank higher or lower than this one's?
+
+Seen: the open card's rank, one-hot. Answer 0 says higher, 1 lower. A right answer to
+a deck of n cards earns 1/n, a wrong one -1/n, a tie nothing. (Appendix D.1.)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Float, Int
+
+from freeproj.envs.base import Box, Discrete
+from freeproj.envs.cards import N_RANKS, CardState, CardTask, rank_of
+
+__all__ = ["HigherLower"]
+
+
+class HigherLower(CardTask):
+    """The guessing game with one, two or three decks."""
+
+    levels: ClassVar = {
+        "Easy": {"n_decks": 1},
+        "Medium": {"n_decks": 2},
+        "Hard": {"n_decks": 3},
+    }
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(N_RANKS)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(2)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return ("higher", "lower")
+
+    def show(self, card: Int[Array, ""]) -> Float[Array, "13"]:
+        return jax.nn.one_hot(rank_of(card), N_RANKS, dtype=jnp.float32)
+
+    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+        rank = rank_of(state.deck[state.position])
+        next_rank = rank_of(state.deck[self.next_position(state)])
+        # +1 where the next card is higher, -1 where it is lower, 0 on a tie.
+        direction = jnp.sign(next_rank - rank)
+        guess = jnp.where(jnp.asarray(action) == 0, 1, -1)
+        return direction * guess * (1 / self.n_cards)

@@ -1,0 +1,158 @@
+"""Minesweeper with an obscured board: only the last click's count is seen.
+
+Action `row · width + column` clicks a cell. Seen: the number of mines in the 3 x 3
+cells around the click, the clicked cell counted, one-hot; count 0 before any click.
+With s safe cells a new one earns 1/s, a mine costs 1/2 + 1/s and ends the trial, a
+cell seen before costs 1/(2(s-2)). The trial ends when all safe cells are seen, and is
+cut after s clicks. (Appendix D.1.)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.shuffle import shuffle
+
+__all__ = ["Minesweeper", "MinesweeperState", "count_mines"]
+
+_MAX_COUNT = 9  # a 3 x 3 neighbourhood full of mines
+
+
+class MinesweeperState(NamedTuple):
+    """The hidden board, the cells clicked, and how far the trial is."""
+
+    mines: Bool[Array, " cells"]
+    counts: Int8[Array, " cells"]
+    clicked: Bool[Array, " cells"]
+    n_seen: Int32[Array, ""]  # safe cells clicked; kept so that no step adds them up
+    time: Int32[Array, ""]
+    terminated: Bool[Array, ""]
+
+
+class Minesweeper(LevelledTask):
+    """Square boards of side 4, 6 or 8 with 2, 6 or 10 mines."""
+
+    side: int = eqx.field(static=True, default=4)
+    n_mines: int = eqx.field(static=True, default=2)
+
+    levels: ClassVar = {
+        "Easy": {"side": 4, "n_mines": 2},
+        "Medium": {"side": 6, "n_mines": 6},
+        "Hard": {"side": 8, "n_mines": 10},
+    }
+
+    def __check_init__(self):
+        if not 1 <= self.n_mines <= self.n_cells - 3:
+            raise ValueError(
+                f"`n_mines` must lie in 1..{self.n_cells - 3} on {self.n_cells} "
+                f"cells, got {self.n_mines}."
+            )
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells, which is that of actions."""
+        return self.side**2
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(min(self.n_mines, _MAX_COUNT) + 1)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(self.n_cells)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        rows, columns = range(1, self.side + 1), range(self.side)
+        return tuple(
+            f"{chr(ord('a') + column)}{row}" for row in rows for column in columns
+        )
+
+    @property
+    def max_steps(self) -> int:
+        return self.n_cells - self.n_mines
+
+    @property
+    def default_params(self) -> None:
+        return None
+
+    def reset(
+        self, key: PRNGKeyArray, params: None
+    ) -> tuple[Float[Array, " d_obs"], MinesweeperState]:
+        mines = shuffle(key, (jnp.arange(self.n_cells) < self.n_mines).astype(jnp.int8))
+        return self._show(jnp.zeros((), jnp.int8)), self.start(mines.astype(bool))
+
+    def start(self, mines: Bool[ArrayLike, " cells"]) -> MinesweeperState:
+        """Returns the fresh state of a given board."""
+        mines = jnp.asarray(mines)
+        return MinesweeperState(
+            mines=mines,
+            counts=count_mines(mines.reshape(self.side, self.side)).ravel(),
+            clicked=jnp.zeros(self.n_cells, bool),
+            n_seen=jnp.zeros((), jnp.int32),
+            time=jnp.zeros((), jnp.int32),
+            terminated=jnp.zeros((), bool),
+        )
+
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: MinesweeperState,
+        action: ArrayLike,
+        params: None,
+    ) -> Step:
+        check_action(action, self.action_space)
+        action = jnp.asarray(action)
+        live = ~(state.terminated | (state.time >= self.max_steps))
+        mine = live & state.mines[action]
+        new = live & ~mine & ~state.clicked[action]
+        reward = self._reward(live, mine, new)
+        n_seen = state.n_seen + new
+        # Comparing with every cell beats a scatter on boards this small.
+        here = jnp.arange(self.n_cells) == action
+        state = state._replace(
+            clicked=state.clicked | (here & live),
+            n_seen=n_seen,
+            time=state.time + live,
+            terminated=state.terminated | mine | (n_seen == self.max_steps),
+        )
+        truncated = (state.time >= self.max_steps) & ~state.terminated
+        obs = self._show(state.counts[action])
+        return obs, state, reward, state.terminated, truncated, {}
+
+    def render(self, state: MinesweeperState) -> str:
+        counts, mines = np.asarray(state.counts), np.asarray(state.mines)
+        signs = np.where(mines, "*", counts.astype(str))
+        signs = np.where(np.asarray(state.clicked), signs, ".")
+        head = "   " + " ".join(chr(ord("a") + column) for column in range(self.side))
+        rows = signs.reshape(self.side, self.side)
+        lines = [f"{row:>2} {' '.join(line)}" for row, line in enumerate(rows, start=1)]
+        clicks = f"{int(state.time)} of {self.max_steps} clicks"
+        return "\n".join([head, *lines, f"   {clicks}, {self.n_mines} mines"])
+
+    def _show(self, count: Int8[Array, ""]) -> Float[Array, " d_obs"]:
+        size = self.observation_space.size
+        return jax.nn.one_hot(count, size, dtype=jnp.float32)
+
+    def _reward(
+        self, live: Bool[Array, ""], mine: Bool[Array, ""], new: Bool[Array, ""]
+    ) -> Float[Array, ""]:
+        found = 1 / self.max_steps
+        again = -0.5 / (self.max_steps - 2)
+        reward = jnp.where(mine, -0.5 - found, jnp.where(new, found, again))
+        return jnp.where(live, reward, 0.0).astype(jnp.float32)
+
+
+def count_mines(board: Bool[Array, "rows columns"]) -> Int8[Array, "rows columns"]:
+    """Returns for each cell the mines in the 3 x 3 cells around it, itself counted."""
+    zero = jnp.zeros((), jnp.int8)
+    return jax.lax.reduce_window(
+        board.astype(jnp.int8), zero, jax.lax.add, (3, 3), (1, 1), "SAME"
+    )

@@ -1,0 +1,172 @@
+"""Pendulum of which only the position is seen: cos θ and sin θ, with θ = 0 upright.
+
+The physics are Gymnasium's Pendulum-v1: torque u in [-2, 2] (clipped), steps of 0.05 s,
+speed clipped to ±8, cost θ² + 0.1 θ'² + 0.001 u² with θ in [-π, π). POPGym turns the
+cost into a reward (h - cost)/(h·limit), h = 16.2736044/2, between -1/limit and 1/limit.
+A trial is only ever truncated, at the limit. (Beyond the paper; continuous actions.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, LevelledTask, Step, check_action
+from freeproj.envs.noise import add_noise, check_noise
+
+__all__ = [
+    "NoisyStatelessPendulum",
+    "PendulumParams",
+    "PendulumState",
+    "StatelessPendulum",
+    "move",
+    "wrap_angle",
+]
+
+_MAX_TORQUE = 2.0
+_HALF_COST = 16.2736044 / 2  # half of the largest cost: π² + 0.1·8² + 0.001·2²
+_MAX_START_SPEED = 1.0
+
+
+class PendulumParams(NamedTuple):
+    """The physics, in SI units."""
+
+    gravity: float = 10.0
+    mass: float = 1.0
+    length: float = 1.0
+    max_speed: float = 8.0
+    time_step: float = 0.05
+
+
+class PendulumState(NamedTuple):
+    """The angle from upright (not wrapped), its speed, and the steps done."""
+
+    angle: Float[Array, ""]
+    speed: Float[Array, ""]
+    time: Int32[Array, ""]
+
+
+class StatelessPendulum(LevelledTask):
+    """Swing up and hold without seeing the speed; the levels differ in the limit."""
+
+    time_limit: int = eqx.field(static=True, default=200)
+
+    levels: ClassVar = {
+        "Easy": {"time_limit": 200},
+        "Medium": {"time_limit": 150},
+        "Hard": {"time_limit": 100},
+    }
+
+    def __check_init__(self):
+        if self.time_limit < 1:
+            raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
+
+    @property
+    def observation_space(self) -> Box:
+        return Box((-1.0, -1.0), (1.0, 1.0))
+
+    @property
+    def action_space(self) -> Box:
+        return Box((-_MAX_TORQUE,), (_MAX_TORQUE,))
+
+    @property
+    def max_steps(self) -> int:
+        return self.time_limit
+
+    @property
+    def default_params(self) -> PendulumParams:
+        return PendulumParams()
+
+    def reset(
+        self, key: PRNGKeyArray, params: PendulumParams
+    ) -> tuple[Float[Array, "2"], PendulumState]:
+        high = jnp.array([math.pi, _MAX_START_SPEED], jnp.float32)
+        angle, speed = jax.random.uniform(key, (2,), jnp.float32, -high, high)
+        state = PendulumState(angle, speed, jnp.zeros((), jnp.int32))
+        return _show(state), state
+
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: PendulumState,
+        action: ArrayLike,
+        params: PendulumParams,
+    ) -> Step:
+        check_action(action, self.action_space)
+        over = state.time >= self.time_limit
+        torque = self.action_space.clip(action)[0]
+        moved, cost = move(state, torque, params)
+        reward = jnp.where(
+            over, 0.0, (_HALF_COST - cost) / _HALF_COST / self.time_limit
+        )
+        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, moved)
+        truncated = state.time >= self.time_limit
+        never = jnp.zeros((), bool)
+        return _show(state), state, reward.astype(jnp.float32), never, truncated, {}
+
+    def render(self, state: PendulumState) -> str:
+        degrees = math.degrees(float(wrap_angle(state.angle)))
+        # Eight directions, clockwise from upright; a positive angle leans to the left.
+        arrow = "↑↖←↙↓↘→↗"[round(degrees / 45) % 8]
+        return (
+            f"{arrow}  {degrees:+.0f}° from upright, speed {float(state.speed):+.2f}  "
+            f"step {int(state.time)} of {self.time_limit}"
+        )
+
+
+class NoisyStatelessPendulum(StatelessPendulum):
+    """The same with Gaussian noise on what is seen; the levels differ in the noise."""
+
+    noise: float = eqx.field(static=True, default=0.1)
+
+    levels: ClassVar = {
+        "Easy": {"noise": 0.1, "time_limit": 200},
+        "Medium": {"noise": 0.2, "time_limit": 200},
+        "Hard": {"noise": 0.3, "time_limit": 200},
+    }
+
+    def __check_init__(self):
+        check_noise(self.noise)
+
+    def reset(
+        self, key: PRNGKeyArray, params: PendulumParams
+    ) -> tuple[Float[Array, "2"], PendulumState]:
+        key_start, key_noise = jax.random.split(key)
+        obs, state = super().reset(key_start, params)
+        return add_noise(key_noise, obs, self.noise, self.observation_space), state
+
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: PendulumState,
+        action: ArrayLike,
+        params: PendulumParams,
+    ) -> Step:
+        step = super().step(key, state, action, params)
+        return add_noise(key, step[0], self.noise, self.observation_space), *step[1:]
+
+
+def move(
+    state: PendulumState, torque: Float[ArrayLike, ""], params: PendulumParams
+) -> tuple[PendulumState, Float[Array, ""]]:
+    """Returns the state one step later and the cost of the step."""
+    angle, speed, dt = state.angle, state.speed, params.time_step
+    cost = wrap_angle(angle) ** 2 + 0.1 * speed**2 + 0.001 * torque**2
+    pull = 1.5 * params.gravity / params.length * jnp.sin(angle)
+    push = 3 / (params.mass * params.length**2) * torque
+    speed = jnp.clip(speed + (pull + push) * dt, -params.max_speed, params.max_speed)
+    return PendulumState(angle + speed * dt, speed, state.time + 1), cost
+
+
+def wrap_angle(angle: Float[ArrayLike, ""]) -> Float[Array, ""]:
+    """Returns the same direction in [-π, π)."""
+    return (jnp.asarray(angle) + math.pi) % (2 * math.pi) - math.pi
+
+
+def _show(state: PendulumState) -> Float[Array, "2"]:
+    return jnp.stack([jnp.cos(state.angle), jnp.sin(state.angle)])

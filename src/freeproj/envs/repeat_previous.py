@@ -1,0 +1,49 @@
+"""Repeat Previous: answer with the suit seen exactly k steps before.
+
+Seen: the open card's suit, one-hot. While card t = 0, 1, … lies open, the answer is
+compared with the suit of card t - k; the first k answers count nothing, then a right
+one earns 1/(n-k), a wrong one -1/(n-k). With n cards there are n - 1 answers, so
+n - 1 - k of them count and a perfect trial earns (n-1-k)/(n-k). (Appendix D.1.)
+
+POPGym's code counts the open card as the first of its k, so its k is one more than
+the paper's sentence says: this task with delay k is POPGym's with k + 1, up to the
+reward's scale.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Float
+
+from freeproj.envs.cards import CardState, SuitTask, suit_of
+
+__all__ = ["RepeatPrevious"]
+
+
+class RepeatPrevious(SuitTask):
+    """The delayed-match game; `delay` is the paper's k."""
+
+    delay: int = eqx.field(static=True, default=4)
+
+    levels: ClassVar = {
+        "Easy": {"n_decks": 1, "delay": 4},
+        "Medium": {"n_decks": 2, "delay": 32},
+        "Hard": {"n_decks": 3, "delay": 64},
+    }
+
+    def __check_init__(self):
+        if not 0 <= self.delay < self.max_steps:
+            raise ValueError(
+                f"`delay` must lie in 0..{self.max_steps - 1} for {self.n_cards} "
+                f"cards, got {self.delay}."
+            )
+
+    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+        place = state.position - self.delay
+        target = suit_of(state.deck[jnp.maximum(place, 0)])
+        reward = 1 / (self.n_cards - self.delay)
+        right = jnp.where(action == target, reward, -reward)
+        return jnp.where(place < 0, 0.0, right)
