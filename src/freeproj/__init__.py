@@ -14,20 +14,31 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FreeProjection",
+    "MetaEnv",
     "__version__",
     "action_maps",
     "envs",
     "geometry",
     "matrices",
+    "metaenv",
     "projection",
     "words",
 ]
 
 # Where a name that is not itself a module lives.
-_HOMES = {"FreeProjection": "projection"}
+_HOMES = {"FreeProjection": "projection", "MetaEnv": "metaenv"}
 
 if TYPE_CHECKING:
-    from freeproj import action_maps, envs, geometry, matrices, projection, words
+    from freeproj import (
+        action_maps,
+        envs,
+        geometry,
+        matrices,
+        metaenv,
+        projection,
+        words,
+    )
+    from freeproj.metaenv import MetaEnv
     from freeproj.projection import FreeProjection
 
 

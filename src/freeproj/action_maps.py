@@ -4,10 +4,13 @@ One agent acts in tasks with different actions: it picks from a common action se
 map turns the choice into an action of the task. A discrete set is relabelled, with the
 choices that mean nothing masked; a continuous one is multiplied by a slice M_a of an
 orthogonal matrix. Without a key both maps are the identity. (Algorithm 1, line 13.)
+
+`CommonActions` does this for several tasks at once.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -16,8 +19,18 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from freeproj import matrices
+from freeproj.envs.base import Box, Discrete
 
-__all__ = ["Relabelling", "action_slice", "project_actions", "relabelling"]
+__all__ = [
+    "ACTION_MAPS",
+    "CommonActions",
+    "Relabelling",
+    "action_slice",
+    "project_actions",
+    "relabelling",
+]
+
+ACTION_MAPS = ("identity", "random")
 
 _AnyArray = Array | np.ndarray
 
@@ -71,3 +84,78 @@ def project_actions(
 ) -> Float[Array, "*batch task"]:
     """Returns clip(M_a a), an action that the task allows."""
     return jnp.clip(jnp.asarray(action) @ jnp.asarray(matrix).T, low, high)
+
+
+@dataclass(frozen=True)
+class CommonActions:
+    """The actions of an agent that plays several tasks, all discrete or all continuous.
+
+    Args:
+        spaces: the action space of each task.
+        law: `identity`, or `random` for a map drawn anew with each episode.
+    """
+
+    spaces: tuple[Box, ...] | tuple[Discrete, ...]
+    law: str = "identity"
+
+    def __post_init__(self):
+        if self.law not in ACTION_MAPS:
+            known = ", ".join(ACTION_MAPS)
+            raise ValueError(f"No action map {self.law!r}. Known: {known}.")
+        if len({type(space) for space in self.spaces}) > 1:
+            raise ValueError(
+                "Tasks with discrete and tasks with continuous actions do not mix; "
+                f"got the action spaces {self.spaces}."
+            )
+
+    @property
+    def space(self) -> Box | Discrete:
+        """The common actions: as many as the task with most of them has."""
+        if self._counts:
+            return Discrete(max(self._counts))
+        boxes = [space for space in self.spaces if isinstance(space, Box)]
+        size = max(box.size for box in boxes)
+        reach = max(abs(bound) for box in boxes for bound in box.low + box.high)
+        return Box((-reach,) * size, (reach,) * size)
+
+    @property
+    def size(self) -> int:
+        """The entries of an encoded action."""
+        return self.space.n if isinstance(self.space, Discrete) else self.space.size
+
+    def encode(self, action: Array | None) -> Float[Array, " size"]:
+        """Returns an action as a vector: one-hot or as it is; None is all zeros."""
+        if action is None:
+            return jnp.zeros(self.size)
+        if self._counts:
+            return jax.nn.one_hot(action, self.size)
+        return jnp.asarray(action, float)
+
+    def draw(
+        self, key: PRNGKeyArray, task: Int[Array, ""]
+    ) -> Relabelling | Float[Array, "size size"]:
+        """Draws the map of one episode."""
+        given = key if self.law == "random" else None
+        if self._counts:
+            return relabelling(given, jnp.array(self._counts)[task], self.size)
+        # The tasks' matrices are the first rows of one square matrix.
+        return action_slice(given, self.size, self.size)
+
+    def translate(self, drawn: Relabelling | Array, action: Array, index: int) -> Array:
+        """Returns the action of task number `index`."""
+        space = self.spaces[index]
+        if isinstance(space, Discrete) and isinstance(drawn, Relabelling):
+            # Masked actions map to 0: even they are never out of range.
+            return jnp.minimum(drawn.to_task[action], space.n - 1)
+        assert isinstance(space, Box)
+        assert isinstance(drawn, Array)
+        low, high = jnp.array(space.low), jnp.array(space.high)
+        return project_actions(drawn[: space.size], action, low, high)
+
+    def mask(self, drawn: Relabelling | Array) -> Bool[Array, " size"] | None:
+        """Which common actions mean something; None: all of them, always."""
+        return drawn.mask if isinstance(drawn, Relabelling) else None
+
+    @property
+    def _counts(self) -> tuple[int, ...]:
+        return tuple(s.n for s in self.spaces if isinstance(s, Discrete))

@@ -26,6 +26,7 @@ __all__ = [
     "apply_word",
     "apply_words",
     "block",
+    "block_all",
     "dense",
     "haar",
     "permutations",
@@ -123,6 +124,22 @@ def block(
     return corner[:rows]
 
 
+def block_all(
+    bases: Float[_AnyArray, "n d d"], length: int, columns: int
+) -> Float[Array, "n_words d columns"]:
+    """Returns λ(w)[:, :columns] for all positive words, in lexicographic order.
+
+    Grown from the last letter on: n + n² + … + n^ℓ thin products.
+    """
+    bases = jnp.asarray(bases)
+    _check_corner(bases.shape[1], columns, bases.shape[1])
+    corners = bases[:, :, :columns]
+    for _ in range(length - 1):
+        corners = jnp.einsum("iab,jbc->ijac", bases, corners)
+        corners = corners.reshape(-1, *corners.shape[2:])
+    return corners
+
+
 def apply_word(
     word: _Word, bases: _Bases, vectors: Float[_AnyArray, "*batch k"]
 ) -> Float[Array, "*batch d"]:
@@ -166,7 +183,7 @@ def apply_words(
     if inverses or _permutes(bases) or n_generators**length > len(words):
         return jax.vmap(apply_word, in_axes=(0, None, 0))(words, bases, vectors)
     _checked_letters(words.ravel(), n_generators)
-    corners = _all_corners(bases, length, vectors.shape[-1])
+    corners = block_all(bases, length, vectors.shape[-1])
     places = n_generators ** jnp.arange(length - 1, -1, -1)
     index = jnp.sum((words - 1) * places, axis=1)
     return jnp.einsum("bdk,bk->bd", corners[index], jnp.asarray(vectors))
@@ -222,17 +239,6 @@ def _reflectors(
     v = x + (towards * norms)[:, None] * jnp.eye(*x.shape, dtype=x.dtype)
     half_squares = norms * (norms + jnp.abs(corner))
     return v, jnp.triu(v @ v.T, 1) + jnp.diag(half_squares), -towards
-
-
-def _all_corners(
-    bases: Float[Array, "n d d"], length: int, columns: int
-) -> Float[Array, "n_words d k"]:
-    """Returns λ(w)[:, :columns] for all positive words, grown from the last letter."""
-    corners = bases[:, :, :columns]
-    for _ in range(length - 1):
-        corners = jnp.einsum("iab,jbc->ijac", bases, corners)
-        corners = corners.reshape(-1, *corners.shape[2:])
-    return corners
 
 
 def _factor(letter: Array | np.integer, bases: Array) -> Array:

@@ -98,14 +98,27 @@ class FreeProjection:
         self, word: _Word, bases: _AnyArray, obs_dim: int
     ) -> Float[Array, "d_in d_obs"]:
         """Returns M_o for observations of `obs_dim` entries."""
-        if not 1 <= obs_dim <= self.dim:
-            raise ValueError(
-                f"Observations must have 1 to {self.dim} entries (the projection's "
-                f"`dim`), got {obs_dim}; choose a larger `dim`."
-            )
+        self._check_observation(obs_dim)
         rows = min(self.input_dim, self.dim)
-        corner = _FAMILIES[self.family].corner(word, bases, rows, obs_dim, self)
-        return jnp.pad(self.scale * corner, ((0, self.input_dim - rows), (0, 0)))
+        return self._fitted(
+            _FAMILIES[self.family].corner(word, bases, rows, obs_dim, self)
+        )
+
+    def matrices(
+        self, bases: _AnyArray, obs_dim: int
+    ) -> Float[Array, "n_words d_in d_obs"]:
+        """Returns M_o of every word, in the order of `place`; positive words only."""
+        self._check_observation(obs_dim)
+        if self.family == "haar":
+            corners = matrices.block_all(bases, self.length, obs_dim)
+            return self._fitted(corners[:, : self.input_dim])
+        family = words.enumerate_words(self.n_generators, self.length)
+        return jax.vmap(self.matrix, in_axes=(0, None, None))(family, bases, obs_dim)
+
+    def place(self, word: _Word) -> Int[Array, ""]:
+        """Returns a positive word's lexicographic index; traceable, below 2^31."""
+        powers = self.n_generators ** np.arange(self.length - 1, -1, -1)
+        return jnp.sum((jnp.asarray(word) - 1) * powers)
 
     def project(
         self,
@@ -116,6 +129,21 @@ class FreeProjection:
         """Returns M_o ξ for each observation ξ."""
         matrix = self.matrix(word, bases, observations.shape[-1])
         return jnp.asarray(observations) @ matrix.T
+
+    def _fitted(
+        self, corners: Float[Array, "*words rows d_obs"]
+    ) -> Float[Array, "*words d_in d_obs"]:
+        """Scales, and pads to the size that the agent takes in."""
+        missing = self.input_dim - corners.shape[-2]
+        widths = [(0, 0)] * (corners.ndim - 2) + [(0, missing), (0, 0)]
+        return jnp.pad(self.scale * corners, widths)
+
+    def _check_observation(self, obs_dim: int) -> None:
+        if not 1 <= obs_dim <= self.dim:
+            raise ValueError(
+                f"Observations must have 1 to {self.dim} entries (the projection's "
+                f"`dim`), got {obs_dim}; choose a larger `dim`."
+            )
 
 
 def projected_radius(
@@ -195,11 +223,11 @@ def _word_corner(word, bases, rows, columns, _projection) -> _Corner:
 
 
 def _table_corner(word, bases, rows, columns, projection) -> _Corner:
-    return jnp.asarray(bases)[_place(word, projection), :rows, :columns]
+    return jnp.asarray(bases)[projection.place(word), :rows, :columns]
 
 
 def _hadamard_corner(word, bases, rows, columns, projection) -> _Corner:
-    left, right = jnp.asarray(bases)[_place(word, projection)]
+    left, right = jnp.asarray(bases)[projection.place(word)]
     hadamard = scipy.linalg.hadamard(projection.dim)[:rows, :columns]
     unit = hadamard / math.sqrt(projection.dim)
     return left[:rows, None] * unit * right[None, :columns]
@@ -207,12 +235,6 @@ def _hadamard_corner(word, bases, rows, columns, projection) -> _Corner:
 
 def _identity_corner(_word, _bases, rows, columns, _projection) -> _Corner:
     return jnp.eye(rows, columns)
-
-
-def _place(word: _Word, projection: FreeProjection) -> Int[Array, ""]:
-    """Returns the word's lexicographic index, traceable for small families."""
-    powers = projection.n_generators ** np.arange(projection.length - 1, -1, -1)
-    return jnp.sum((jnp.asarray(word) - 1) * powers)
 
 
 def _draw_gaussian(key: PRNGKeyArray, projection: FreeProjection) -> Array:
