@@ -1,0 +1,182 @@
+"""The agent: embedding, memory, and the two heads, batched and time-major.
+
+    inputs → Dense 128 → Dense 256 → memory (GRU or S5) → actor: Dense 128, 128 → policy
+                                                        → critic: Dense 128, 128 → value
+
+with leaky ReLUs between. Inputs have shape (batch, features), or (time, batch,
+features) in `sequence`: whole arrays and no `vmap` over environments, because products
+over all times and environments at once are where the speed comes from. A flag in
+`resets` marks the first step of an episode: memory is zeroed before that input is
+processed. All leaves of an agent are arrays, so it passes through `jax.jit`, `jax.grad`
+and optimisers as it is. (Appendix D.6 of the paper.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from freeproj.agents.dense import Dense
+from freeproj.agents.gru import GRU
+from freeproj.agents.policies import Categorical, Gaussian, Policy
+from freeproj.agents.recurrence import Scan
+from freeproj.agents.s5 import S5
+from freeproj.envs.base import Box, Discrete
+
+__all__ = ["ActorCritic", "Memory"]
+
+# What a memory offers: `initial_state`, `step` and `sequence`. A state is one array
+# whose first axis counts the environments.
+Memory = GRU | S5
+
+
+class ActorCritic(eqx.Module):
+    """A recurrent policy and its value function, sharing embedding and memory."""
+
+    embedding: tuple[Dense, ...]
+    memory: Memory
+    actor: tuple[Dense, ...]
+    critic: tuple[Dense, ...]
+    log_std: Float[Array, " k"] | None  # None where actions are discrete
+
+    @classmethod
+    def create(
+        cls,
+        key: PRNGKeyArray,
+        input_size: int,
+        action_space: Box | Discrete,
+        memory: Literal["gru", "s5"] = "gru",
+        *,
+        embedding_size: int = 128,
+        hidden_size: int = 256,
+        head_size: int = 128,
+        n_layers: int = 4,
+        state_size: int | None = None,
+        scan: Scan = "auto",
+    ) -> ActorCritic:
+        """Draws an agent; the default sizes are the paper's.
+
+        Args:
+            hidden_size: width of the memory's input and output.
+            n_layers: layers of S5.
+            state_size: states of each layer of S5; `hidden_size` of them by default.
+            scan: how S5 runs over time, see `recurrence.recur`.
+        """
+        continuous = isinstance(action_space, Box)
+        n_outputs = action_space.size if continuous else action_space.n
+        key_embedding, key_memory, key_actor, key_critic = jax.random.split(key, 4)
+        widths = (hidden_size, head_size, head_size)
+        return cls(
+            embedding=_stack(
+                key_embedding,
+                (input_size, embedding_size, hidden_size),
+                gains=(math.sqrt(2), math.sqrt(2)),
+            ),
+            memory=_memory(key_memory, memory, hidden_size, state_size, n_layers, scan),
+            actor=_stack(key_actor, (*widths, n_outputs), gains=(2.0, 2.0, 0.01)),
+            critic=_stack(key_critic, (*widths, 1), gains=(2.0, 2.0, 1.0)),
+            log_std=jnp.zeros(n_outputs) if continuous else None,
+        )
+
+    def initial_state(self, n_envs: int) -> Float[Array, "batch ..."]:
+        """Returns empty memories for a batch of environments."""
+        return self.memory.initial_state(n_envs)
+
+    def step(
+        self,
+        inputs: Float[Array, "batch features"],
+        state: Float[Array, "batch ..."],
+        resets: Bool[Array, " batch"],
+        mask: Bool[Array, "batch n"] | None = None,
+    ) -> tuple[Policy, Float[Array, " batch"], Float[Array, "batch ..."]]:
+        """Returns policies, values and the next memory of one step.
+
+        Args:
+            mask: the actions that are allowed; all, if none is given.
+        """
+        outputs, state = self.memory.step(self._embed(inputs), state, resets)
+        value = _head(self.critic, outputs)[:, 0]
+        return self._policy(_head(self.actor, outputs), mask), value, state
+
+    def sequence(
+        self,
+        inputs: Float[Array, "time batch features"],
+        state: Float[Array, "batch ..."],
+        resets: Bool[Array, "time batch"],
+        mask: Bool[Array, "time batch n"] | None = None,
+    ) -> tuple[Policy, Float[Array, "time batch"], Float[Array, "batch ..."]]:
+        """Returns policies and values of all steps, and the last memory.
+
+        The same numbers as `step` again and again, from the memory before the first.
+        """
+        times, batch, features = inputs.shape
+        # As rows of one matrix, the gradients of the weights need no transposes.
+        embedded = self._embed(inputs.reshape(times * batch, features))
+        embedded = embedded.reshape(times, batch, -1)
+        outputs, state = self.memory.sequence(embedded, state, resets)
+        rows = outputs.reshape(times * batch, -1)
+        logits = _head(self.actor, rows).reshape(times, batch, -1)
+        values = _head(self.critic, rows).reshape(times, batch)
+        return self._policy(logits, mask), values, state
+
+    def noise(
+        self, key: PRNGKeyArray, shape: tuple[int, ...]
+    ) -> Float[Array, "*shape n"]:
+        """Draws what `sample_with` of a policy needs, for a whole rollout at once."""
+        law = Categorical if self.log_std is None else Gaussian
+        return law.noise(key, (*shape, len(self.actor[-1].bias)))
+
+    def _embed(
+        self, rows: Float[Array, "rows features"]
+    ) -> Float[Array, "rows hidden"]:
+        for layer in self.embedding:
+            rows = jax.nn.leaky_relu(layer(rows))
+        return rows
+
+    def _policy(
+        self, outputs: Float[Array, "*batch n"], mask: Bool[Array, "*batch n"] | None
+    ) -> Policy:
+        if self.log_std is None:
+            policy = Categorical(outputs)
+            return policy if mask is None else policy.masked(mask)
+        if mask is not None:
+            raise ValueError("`mask` is for discrete actions only; leave it out here.")
+        return Gaussian(outputs, self.log_std)
+
+
+def _stack(
+    key: PRNGKeyArray, sizes: tuple[int, ...], gains: tuple[float, ...]
+) -> tuple[Dense, ...]:
+    """Draws orthogonal layers from each size to the next."""
+    keys = jax.random.split(key, len(gains))
+    pairs = zip(keys, sizes[:-1], sizes[1:], gains, strict=True)
+    return tuple(Dense.orthogonal(*each) for each in pairs)
+
+
+def _memory(
+    key: PRNGKeyArray,
+    name: str,
+    hidden_size: int,
+    state_size: int | None,
+    n_layers: int,
+    scan: Scan,
+) -> Memory:
+    if name == "gru":
+        return GRU.create(key, hidden_size, hidden_size)
+    if name == "s5":
+        return S5.create(key, hidden_size, state_size or hidden_size, n_layers, scan)
+    raise ValueError(f"`memory` must be 'gru' or 's5', got {name!r}.")
+
+
+def _head(
+    layers: tuple[Dense, ...], rows: Float[Array, "rows hidden"]
+) -> Float[Array, "rows outputs"]:
+    *hidden, last = layers
+    for layer in hidden:
+        rows = jax.nn.leaky_relu(layer(rows))
+    return last(rows)

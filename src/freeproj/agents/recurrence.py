@@ -1,0 +1,125 @@
+"""The linear recurrence x_t = k_t λ x_{t-1} + u_t with complex λ, in real arithmetic.
+
+One λ for each entry of x; k_t ∈ {0, 1} forgets. Complex arrays are pairs (real part,
+imaginary part): XLA's complex arithmetic on CPUs is several times slower. The gradient
+of a linear recurrence is the same recurrence backwards with λ conjugated,
+
+    g_t = d_t + k_{t+1} conj(λ) g_{t+1},   du_t = g_t,   dλ = Σ_t conj(k_t x_{t-1}) g_t,
+
+so neither direction saves anything but the x_t. Two loops give the same numbers up to
+rounding: one step after the other (CPUs), or an associative scan in log2(T) passes over
+the whole array (accelerators).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+__all__ = ["Pair", "Scan", "recur"]
+
+Pair = tuple[Float[Array, "..."], Float[Array, "..."]]
+Scan = Literal["auto", "sequential", "associative"]
+
+
+def recur(
+    factors: Pair,
+    inputs: Pair,
+    state: Pair,
+    keep: Float[Array, "time batch 1"],
+    scan: Scan = "auto",
+) -> Pair:
+    """Returns x_1, …, x_T, each part of shape (time, batch, size).
+
+    Args:
+        factors: λ, of shape (size,).
+        inputs: u_1, …, u_T.
+        state: x_0, of shape (batch, size).
+        keep: k_t; 0 where x_{t-1} is to be forgotten.
+        scan: the loop; "auto" takes "sequential" on CPUs.
+    """
+    if scan == "auto":
+        scan = "sequential" if jax.default_backend() == "cpu" else "associative"
+    if scan not in _LOOPS:
+        known = ", ".join(map(repr, ("auto", *_LOOPS)))
+        raise ValueError(f"`scan` must be one of {known}, got {scan!r}.")
+    return _recur(scan, factors, inputs, state, keep)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _recur(scan: str, factors: Pair, inputs: Pair, state: Pair, keep: Array) -> Pair:
+    return _LOOPS[scan](factors, inputs, state, keep, reverse=False)
+
+
+def _forward(scan: str, factors: Pair, inputs: Pair, state: Pair, keep: Array):
+    states = _recur(scan, factors, inputs, state, keep)
+    return states, (factors, states, state, keep)
+
+
+def _backward(scan: str, saved, d_states: Pair):
+    """Returns the gradients of factors, inputs and first state."""
+    factors, states, state, keep = saved
+    conjugate = (factors[0], -factors[1])
+    # g_t takes k_{t+1}; behind the end there is nothing to forget.
+    keep_next = jnp.concatenate([keep[1:], jnp.ones_like(keep[:1])])
+    nothing = (jnp.zeros_like(state[0]), jnp.zeros_like(state[1]))
+    g = _LOOPS[scan](conjugate, d_states, nothing, keep_next, reverse=True)
+    before = [
+        jnp.concatenate([first[None], each[:-1]]) * keep
+        for first, each in zip(state, states, strict=True)
+    ]
+    d_factors = (
+        jnp.sum(before[0] * g[0] + before[1] * g[1], axis=(0, 1)),
+        jnp.sum(before[0] * g[1] - before[1] * g[0], axis=(0, 1)),
+    )
+    d_state = _times(conjugate, (g[0][0] * keep[0], g[1][0] * keep[0]))
+    return d_factors, g, d_state, None
+
+
+_recur.defvjp(_forward, _backward)
+
+
+def _sequential(
+    factors: Pair, inputs: Pair, state: Pair, keep: Array, reverse: bool
+) -> Pair:
+    def step(state, now):
+        inputs, keep = now
+        moved = _times(factors, (state[0] * keep, state[1] * keep))
+        state = (moved[0] + inputs[0], moved[1] + inputs[1])
+        return state, state
+
+    return jax.lax.scan(step, state, (inputs, keep), reverse=reverse)[1]
+
+
+def _associative(
+    factors: Pair, inputs: Pair, state: Pair, keep: Array, reverse: bool
+) -> Pair:
+    """Composes the maps x ↦ ax + u of all times in a tree."""
+    first = -1 if reverse else 0
+    entering = _times(factors, (state[0] * keep[first], state[1] * keep[first]))
+    inputs = (
+        inputs[0].at[first].add(entering[0]),
+        inputs[1].at[first].add(entering[1]),
+    )
+    maps = (factors[0] * keep, factors[1] * keep)
+    _, states = jax.lax.associative_scan(_compose, (maps, inputs), reverse=reverse)
+    return states
+
+
+def _compose(earlier: tuple[Pair, Pair], later: tuple[Pair, Pair]) -> tuple[Pair, Pair]:
+    """Returns the map that applies `earlier`, then `later`."""
+    moved = _times(later[0], earlier[1])
+    shift = (moved[0] + later[1][0], moved[1] + later[1][1])
+    return _times(later[0], earlier[0]), shift
+
+
+def _times(a: Pair, b: Pair) -> Pair:
+    """Returns the complex product."""
+    return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
+
+
+_LOOPS = {"sequential": _sequential, "associative": _associative}

@@ -1,0 +1,183 @@
+"""S5: stacked diagonal linear recurrences with gated linear units between them.
+
+One layer with model size H and P complex states computes, for rows u,
+
+    x_t = λ̄ ⊙ x_{t-1} + u_t B̄,      y_t = 2 Re(x_t C) + D ⊙ u_t,
+    out = u + (g W_1 + b_1) ⊙ σ(g W_2 + b_2),   g = gelu(y),
+
+without norms. Continuous eigenvalues λ, input matrix B and step sizes Δ are learnt and
+discretised by a zero-order hold: λ̄ = exp(λΔ), B̄ = B (λ̄ - 1)/λ. A state of size N
+stands for P = N/2 conjugate pairs, of which one of each is kept: hence 2 Re. Where a
+reset flag is set, x_{t-1} is zeroed *before* u_t is processed. (Appendix D.6 of the
+paper; the initial λ and their basis are those of the HiPPO-N matrix.)
+"""
+
+from __future__ import annotations
+
+import math
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray
+
+from freeproj.agents.dense import Dense
+from freeproj.agents.recurrence import Pair, Scan, recur
+
+__all__ = ["S5", "S5Layer", "hippo_n"]
+
+_SMALLEST_STEP, _LARGEST_STEP = 0.001, 0.1
+_SLOWEST_DECAY = 1e-4  # learnt eigenvalues must not leave the left half plane
+
+
+class S5Layer(eqx.Module):
+    """One layer; complex matrices are kept as real and imaginary parts."""
+
+    decay: Float[Array, " pairs"]  # Re λ
+    frequency: Float[Array, " pairs"]  # Im λ
+    log_step: Float[Array, " pairs"]
+    input_re: Float[Array, "model pairs"]
+    input_im: Float[Array, "model pairs"]
+    output_re: Float[Array, "pairs model"]
+    output_im: Float[Array, "pairs model"]
+    feedthrough: Float[Array, " model"]
+    linear: Dense
+    gate: Dense
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, model_size: int, state_size: int) -> S5Layer:
+        """Draws B and C with variance 1 / fan-in in the eigenbasis of HiPPO-N."""
+        values, vectors = hippo_n(state_size)
+        pairs = state_size // 2
+        # One of each conjugate pair; they stand in ascending order of frequency.
+        values, vectors = values[pairs:], jnp.asarray(vectors[:, pairs:], complex)
+        key_b, key_c, key_d, key_step, key_linear, key_gate = jax.random.split(key, 6)
+        lecun = jax.nn.initializers.lecun_normal()
+        b = lecun(key_b, (model_size, state_size)) @ vectors.conj()
+        c = vectors.T @ lecun(key_c, (state_size, 2 * model_size))
+        c_re, c_im = c[:, :model_size], c[:, model_size:]
+        low, high = math.log(_SMALLEST_STEP), math.log(_LARGEST_STEP)
+        return cls(
+            decay=jnp.asarray(np.real(values), float),
+            frequency=jnp.asarray(np.imag(values), float),
+            log_step=jax.random.uniform(key_step, (pairs,), minval=low, maxval=high),
+            input_re=b.real,
+            input_im=b.imag,
+            output_re=c_re.real - c_im.imag,
+            output_im=c_re.imag + c_im.real,
+            feedthrough=jax.random.normal(key_d, (model_size,)),
+            linear=Dense.lecun(key_linear, model_size, model_size),
+            gate=Dense.lecun(key_gate, model_size, model_size),
+        )
+
+    def discretize(self) -> tuple[Pair, Pair]:
+        """Returns λ̄ and B̄."""
+        decay = jnp.minimum(self.decay, -_SLOWEST_DECAY)
+        step = jnp.exp(self.log_step)
+        grow, turn = decay * step, self.frequency * step
+        # λ̄ - 1 without cancellation: both parts of λΔ can be small.
+        less_one = (
+            jnp.expm1(grow) * jnp.cos(turn) - 2 * jnp.sin(turn / 2) ** 2,
+            jnp.exp(grow) * jnp.sin(turn),
+        )
+        size = decay**2 + self.frequency**2
+        hold_re = (less_one[0] * decay + less_one[1] * self.frequency) / size
+        hold_im = (less_one[1] * decay - less_one[0] * self.frequency) / size
+        b_re = self.input_re * hold_re - self.input_im * hold_im
+        b_im = self.input_re * hold_im + self.input_im * hold_re
+        return (less_one[0] + 1, less_one[1]), (b_re, b_im)
+
+    def sequence(
+        self,
+        xs: Float[Array, "time batch model"],
+        state: Float[Array, "batch 2 pairs"],
+        keep: Float[Array, "time batch 1"],
+        scan: Scan = "auto",
+    ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
+        """Returns the outputs of all steps and the last state."""
+        factors, (b_re, b_im) = self.discretize()
+        # Rows of a matrix: all products and their gradients then need no transposes.
+        u = xs.reshape(-1, xs.shape[-1])
+        shape = (*xs.shape[:2], -1)
+        inputs = ((u @ b_re).reshape(shape), (u @ b_im).reshape(shape))
+        x_re, x_im = recur(factors, inputs, (state[:, 0], state[:, 1]), keep, scan)
+        y = _rows(x_re) @ (2 * self.output_re) - _rows(x_im) @ (2 * self.output_im)
+        y = jax.nn.gelu(y + self.feedthrough * u)
+        out = u + self.linear(y) * jax.nn.sigmoid(self.gate(y))
+        return out.reshape(xs.shape), jnp.stack([x_re[-1], x_im[-1]], axis=1)
+
+
+class S5(eqx.Module):
+    """A stack of S5 layers; the memory of an environment is one array for all."""
+
+    layers: tuple[S5Layer, ...]
+    scan: Scan = eqx.field(static=True, default="auto")
+
+    @classmethod
+    def create(
+        cls,
+        key: PRNGKeyArray,
+        model_size: int,
+        state_size: int,
+        n_layers: int,
+        scan: Scan = "auto",
+    ) -> S5:
+        """Draws the layers; see `recurrence.recur` for `scan`."""
+        if state_size < 2 or state_size % 2:
+            raise ValueError(
+                "`state_size` must be even and positive (it counts conjugate pairs "
+                f"twice), got {state_size}."
+            )
+        keys = jax.random.split(key, n_layers)
+        layers = [S5Layer.create(each, model_size, state_size) for each in keys]
+        return cls(tuple(layers), scan)
+
+    def initial_state(self, n_envs: int) -> Float[Array, "batch layers 2 pairs"]:
+        """Returns empty memories."""
+        decay = self.layers[0].decay
+        return jnp.zeros((n_envs, len(self.layers), 2, len(decay)), decay.dtype)
+
+    def step(
+        self,
+        x: Float[Array, "batch model"],
+        state: Float[Array, "batch layers 2 pairs"],
+        reset: Bool[Array, " batch"],
+    ) -> tuple[Float[Array, "batch model"], Float[Array, "batch layers 2 pairs"]]:
+        """Returns output and next memory of one step."""
+        outputs, state = self.sequence(x[None], state, reset[None])
+        return outputs[0], state
+
+    def sequence(
+        self,
+        xs: Float[Array, "time batch model"],
+        state: Float[Array, "batch layers 2 pairs"],
+        resets: Bool[Array, "time batch"],
+    ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch layers 2 pairs"]]:
+        """Returns the outputs of all steps and the last memory."""
+        keep = 1 - resets[..., None].astype(xs.dtype)
+        last = []
+        for index, layer in enumerate(self.layers):
+            xs, each = layer.sequence(xs, state[:, index], keep, self.scan)
+            last.append(each)
+        return xs, jnp.stack(last, axis=1)
+
+
+def hippo_n(
+    state_size: int,
+) -> tuple[Complex[np.ndarray, " n"], Complex[np.ndarray, "n n"]]:
+    """Returns eigenvalues and orthonormal eigenvectors of the HiPPO-N matrix.
+
+    It is the normal part of the HiPPO-LegS matrix: -1/2 on the diagonal and the
+    skew-symmetric ∓√((i + 1/2)(j + 1/2)) below and above it. The eigenvalues
+    -1/2 + iω come in conjugate pairs, in ascending order of ω.
+    """
+    root = np.sqrt(np.arange(state_size) + 0.5)
+    outer = np.outer(root, root)
+    skew = np.triu(outer, 1) - np.tril(outer, -1)
+    frequencies, vectors = np.linalg.eigh(-1j * skew)
+    return -0.5 + 1j * frequencies, vectors
+
+
+def _rows(x: Float[Array, "time batch size"]) -> Float[Array, "rows size"]:
+    return x.reshape(-1, x.shape[-1])

@@ -1,0 +1,128 @@
+"""The formulas of proximal policy optimisation, and nothing else.
+
+Arrays are time-major, (time, batch). With rewards r_t, values V_t, episode ends
+d_t ∈ {0, 1} and the ratio ρ_t = π(a_t) / π_old(a_t),
+
+    δ_t = r_t + γ V_{t+1} (1 - d_t) - V_t,    A_t = δ_t + γ λ (1 - d_t) A_{t+1},
+    policy loss = -mean min(ρ A, clip(ρ, 1 - ε, 1 + ε) A),
+    value loss  = ½ mean max((V - R)², (V_old + clip(V - V_old, -ε, ε) - R)²),
+
+where R = A + V_old and A is normalised in the policy loss only. (Appendix D.7 of the
+paper.)
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+__all__ = [
+    "advantages",
+    "approximate_kl",
+    "clip_fraction",
+    "explained_variance",
+    "normalize",
+    "policy_loss",
+    "total_loss",
+    "value_loss",
+]
+
+_Rollout = Float[Array, "time batch"]
+_Scalar = Float[Array, ""]
+
+
+def advantages(
+    rewards: _Rollout,
+    values: _Rollout,
+    last_value: Float[Array, " batch"],
+    dones: Bool[Array, "time batch"],
+    discount: float,
+    gae_lambda: float,
+) -> _Rollout:
+    """Returns the generalised advantage estimates A_t.
+
+    An episode's end cuts the return; a trial's end within an episode is no end. To let
+    an end by time alone keep its value, add `discount` times that value to its reward.
+
+    Args:
+        last_value: value of the observation that follows the last step.
+        dones: true where the step was the last of its episode.
+    """
+    ahead = discount * (1 - dones.astype(values.dtype))
+    following = jnp.concatenate([values[1:], last_value[None]])
+    deltas = rewards + ahead * following - values
+
+    def step(advantage, now):
+        delta, ahead = now
+        advantage = delta + gae_lambda * ahead * advantage
+        return advantage, advantage
+
+    nothing = jnp.zeros_like(last_value)
+    return jax.lax.scan(step, nothing, (deltas, ahead), reverse=True)[1]
+
+
+def normalize(advantages: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """Returns the advantages with mean 0 and variance 1; zeros if all are equal."""
+    centred = advantages - advantages.mean()
+    return centred / (advantages.std() + 1e-8)
+
+
+def policy_loss(
+    log_prob: Float[Array, "*shape"],
+    old_log_prob: Float[Array, "*shape"],
+    advantages: Float[Array, "*shape"],
+    clip: float,
+) -> _Scalar:
+    """Returns -mean min(ρ A, clip(ρ, 1 - ε, 1 + ε) A)."""
+    ratio = jnp.exp(log_prob - old_log_prob)
+    clipped = jnp.clip(ratio, 1 - clip, 1 + clip)
+    return -jnp.minimum(ratio * advantages, clipped * advantages).mean()
+
+
+def value_loss(
+    values: Float[Array, "*shape"],
+    old_values: Float[Array, "*shape"],
+    targets: Float[Array, "*shape"],
+    clip: float,
+) -> _Scalar:
+    """Returns ½ mean max((V - R)², (V_clipped - R)²)."""
+    clipped = old_values + jnp.clip(values - old_values, -clip, clip)
+    errors = jnp.maximum((values - targets) ** 2, (clipped - targets) ** 2)
+    return 0.5 * errors.mean()
+
+
+def total_loss(
+    policy_loss: _Scalar,
+    value_loss: _Scalar,
+    entropy: _Scalar,
+    value_weight: float,
+    entropy_weight: float,
+) -> _Scalar:
+    """Returns policy loss + c_1 value loss - c_2 entropy."""
+    return policy_loss + value_weight * value_loss - entropy_weight * entropy
+
+
+def approximate_kl(
+    log_prob: Float[Array, "*shape"], old_log_prob: Float[Array, "*shape"]
+) -> _Scalar:
+    """Returns mean(ρ - 1 - log ρ): unbiased for KL(π_old, π), and never negative."""
+    log_ratio = log_prob - old_log_prob
+    return jnp.mean(jnp.expm1(log_ratio) - log_ratio)
+
+
+def clip_fraction(
+    log_prob: Float[Array, "*shape"], old_log_prob: Float[Array, "*shape"], clip: float
+) -> _Scalar:
+    """Returns the share of steps whose ratio left [1 - ε, 1 + ε]."""
+    ratio = jnp.exp(log_prob - old_log_prob)
+    return jnp.mean((jnp.abs(ratio - 1) > clip).astype(ratio.dtype))
+
+
+def explained_variance(
+    values: Float[Array, "*shape"], targets: Float[Array, "*shape"]
+) -> _Scalar:
+    """Returns 1 - Var(R - V) / Var(R); nan where R does not vary."""
+    variance = targets.var()
+    share = 1 - (targets - values).var() / jnp.where(variance > 0, variance, 1)
+    return jnp.where(variance > 0, share, jnp.nan)
