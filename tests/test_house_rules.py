@@ -22,10 +22,10 @@ LAYERS = (
     ("training",),
     ("evaluation", "results", "stats"),
     ("adapters",),
-    ("metaenv", "agents", "ppo"),
+    ("config", "metaenv", "rollout", "agents", "ppo"),
     ("projection", "action_maps", "spectra", "lsmdp"),
     ("matrices", "geometry", "envs"),
-    ("words",),
+    ("words", "files", "cache"),
 )
 HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
 

@@ -93,10 +93,12 @@ class CommonActions:
     Args:
         spaces: the action space of each task.
         law: `identity`, or `random` for a map drawn anew with each episode.
+        least: as many common actions at least, for tasks that are met later.
     """
 
-    spaces: tuple[Box, ...] | tuple[Discrete, ...]
+    spaces: tuple[Box | Discrete, ...]
     law: str = "identity"
+    least: int = 0
 
     def __post_init__(self):
         if self.law not in ACTION_MAPS:
@@ -112,9 +114,9 @@ class CommonActions:
     def space(self) -> Box | Discrete:
         """The common actions: as many as the task with most of them has."""
         if self._counts:
-            return Discrete(max(self._counts))
+            return Discrete(max(self.least, *self._counts))
         boxes = [space for space in self.spaces if isinstance(space, Box)]
-        size = max(box.size for box in boxes)
+        size = max(self.least, *(box.size for box in boxes))
         reach = max(abs(bound) for box in boxes for bound in box.low + box.high)
         return Box((-reach,) * size, (reach,) * size)
 
@@ -154,7 +156,10 @@ class CommonActions:
 
     def mask(self, drawn: Relabelling | Array) -> Bool[Array, " size"] | None:
         """Which common actions mean something; None: all of them, always."""
-        return drawn.mask if isinstance(drawn, Relabelling) else None
+        all_mean_something = set(self._counts) == {self.size}
+        if all_mean_something or not isinstance(drawn, Relabelling):
+            return None
+        return drawn.mask
 
     @property
     def _counts(self) -> tuple[int, ...]:

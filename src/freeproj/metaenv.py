@@ -26,7 +26,7 @@ from freeproj.action_maps import CommonActions
 from freeproj.envs import Box, Discrete, Environment, make
 from freeproj.projection import FreeProjection, fixed_map
 
-__all__ = ["MetaEnv", "MetaParams", "MetaState"]
+__all__ = ["MetaEnv", "MetaParams", "MetaState", "common_actions"]
 
 _MAX_TABLE_ENTRIES = 2**23  # 32 MiB
 
@@ -75,6 +75,7 @@ class MetaEnv(eqx.Module):
         evaluation_map: a fixed map (`tile`, `pad`, `identity`) instead of words.
         normalize_observations: divide by the task's bounds before projecting.
         previous_reward: show the agent the reward of its last action.
+        n_actions: offer so many common actions at least, for tasks that are met later.
     """
 
     tasks: tuple[Environment, ...] = eqx.field(static=True)
@@ -84,6 +85,7 @@ class MetaEnv(eqx.Module):
     evaluation_map: str | None = eqx.field(static=True)
     normalize_observations: bool = eqx.field(static=True)
     previous_reward: bool = eqx.field(static=True)
+    n_actions: int = eqx.field(static=True)
 
     def __init__(
         self,
@@ -94,6 +96,7 @@ class MetaEnv(eqx.Module):
         evaluation_map: str | None = None,
         normalize_observations: bool = False,
         previous_reward: bool = False,
+        n_actions: int = 0,
     ):
         listed = [tasks] if isinstance(tasks, str | Environment) else list(tasks)
         self.tasks = tuple(make(t) if isinstance(t, str) else t for t in listed)
@@ -103,6 +106,7 @@ class MetaEnv(eqx.Module):
         self.evaluation_map = evaluation_map
         self.normalize_observations = normalize_observations
         self.previous_reward = previous_reward
+        self.n_actions = n_actions
 
     def __check_init__(self):
         if not self.tasks:
@@ -126,8 +130,7 @@ class MetaEnv(eqx.Module):
     @property
     def actions(self) -> CommonActions:
         """The actions that all tasks have in common, and their maps."""
-        spaces = tuple(task.action_space for task in self.tasks)
-        return CommonActions(spaces, self.action_map)  # pyright: ignore
+        return common_actions(self.tasks, self.action_map, self.n_actions)
 
     @property
     def action_space(self) -> Box | Discrete:
@@ -361,6 +364,14 @@ class MetaEnv(eqx.Module):
     def _padded(self, observation) -> Float[Array, " d_obs"]:
         missing = self.observation_size - observation.shape[0]
         return jnp.pad(jnp.asarray(observation, jnp.float32), (0, missing))
+
+
+def common_actions(
+    tasks: Sequence[str | Environment], law: str = "identity", least: int = 0
+) -> CommonActions:
+    """Returns the actions that tasks, or the tasks of these names, have in common."""
+    played = [make(task) if isinstance(task, str) else task for task in tasks]
+    return CommonActions(tuple(task.action_space for task in played), law, least)
 
 
 def _where(condition: Bool[Array, " *batch"], this: PyTree, other: PyTree) -> PyTree:

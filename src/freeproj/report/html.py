@@ -10,7 +10,7 @@ from pathlib import Path
 import jinja2
 
 from freeproj import __version__
-from freeproj.report.numbers import write_atomically
+from freeproj.files import write_atomically
 
 __all__ = ["Picture", "write_page"]
 

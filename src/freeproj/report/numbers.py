@@ -6,16 +6,16 @@ Nothing is pickled, in either direction, and a file is there whole or not at all
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
-__all__ = ["Numbers", "load_numbers", "save_numbers", "write_atomically"]
+from freeproj.files import write_atomically
+
+__all__ = ["Numbers", "load_numbers", "save_numbers"]
 
 Numbers = Mapping[str, np.ndarray]
 
@@ -43,19 +43,3 @@ def load_numbers(path: str | Path) -> dict[str, np.ndarray]:
             return {name: archive[name] for name in archive.files}
     except (ValueError, OSError, AttributeError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} is not an .npz file of plain arrays.") from error
-
-
-def write_atomically(path: Path, write: Callable) -> None:
-    """Calls `write(binary file)` on a file beside `path`, then moves it there."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -17,12 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.report.numbers import (
-    Numbers,
-    load_numbers,
-    save_numbers,
-    write_atomically,
-)
+from freeproj.files import write_atomically
+from freeproj.report.numbers import Numbers, load_numbers, save_numbers
 
 __all__ = ["FORMATS", "REGISTRY", "FigureSpec", "find", "make_figure"]
 

@@ -1,0 +1,51 @@
+"""Compiled programs, kept on disk: the second start need not compile again.
+
+The folder is `$XDG_CACHE_HOME/freeproj` (`~/.cache/freeproj`), one for each kind of
+processor. Set `FREEPROJ_CACHE` to another folder, or to `off`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from pathlib import Path
+
+import jax
+
+__all__ = ["cache_folder", "use_cache"]
+
+
+def use_cache() -> Path | None:
+    """Lets JAX keep what it compiles; returns the folder, None where it is off.
+
+    A cache that the user has set up for JAX itself is left as it is.
+    """
+    folder = cache_folder()
+    chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore
+    if folder is None or chosen:
+        return folder
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    # By default programs that compile within a second are not kept: most of ours.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    return folder
+
+
+def cache_folder() -> Path | None:
+    """Returns the folder for compiled programs, None where `FREEPROJ_CACHE` is off."""
+    chosen = os.environ.get("FREEPROJ_CACHE", "")
+    if chosen.lower() in ("off", "0", "no"):
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    base = Path(chosen) if chosen else Path(home) / "freeproj"
+    return base / f"xla-{_processor()}"
+
+
+def _processor() -> str:
+    """Names the processor: programs compiled for one may not run on another."""
+    described = platform.machine() + platform.processor()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        lines = cpuinfo.read_text().splitlines()
+        described += "".join(x for x in lines[:40] if x.startswith(("model", "flags")))
+    return hashlib.sha256(described.encode()).hexdigest()[:12]
