@@ -19,6 +19,7 @@ LAYERS = (
     ("cli", "__main__", "__init__"),
     ("report",),
     ("sweep", "engines"),
+    ("runs", "watching"),
     ("training",),
     ("evaluation", "results", "stats"),
     ("adapters",),

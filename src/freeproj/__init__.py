@@ -15,18 +15,29 @@ __version__ = "0.1.0"
 __all__ = [
     "FreeProjection",
     "MetaEnv",
+    "TrainConfig",
     "__version__",
     "action_maps",
     "envs",
+    "evaluate",
     "geometry",
+    "load_agent",
     "matrices",
     "metaenv",
     "projection",
+    "train",
     "words",
 ]
 
 # Where a name that is not itself a module lives.
-_HOMES = {"FreeProjection": "projection", "MetaEnv": "metaenv"}
+_HOMES = {
+    "FreeProjection": "projection",
+    "MetaEnv": "metaenv",
+    "TrainConfig": "config",
+    "evaluate": "evaluation",
+    "load_agent": "runs",
+    "train": "training",
+}
 
 if TYPE_CHECKING:
     from freeproj import (
@@ -38,8 +49,12 @@ if TYPE_CHECKING:
         projection,
         words,
     )
+    from freeproj.config import TrainConfig
+    from freeproj.evaluation import evaluate
     from freeproj.metaenv import MetaEnv
     from freeproj.projection import FreeProjection
+    from freeproj.runs import load_agent
+    from freeproj.training import train
 
 
 def __getattr__(name: str):

@@ -217,7 +217,7 @@ def _learn(
     (agent, memo), losses = jax.lax.scan(
         minibatch, (state.agent, state.optimizer), chosen
     )
-    return agent, memo, {name: loss.mean() for name, loss in losses.items()}
+    return _tree(agent), memo, {name: loss.mean() for name, loss in losses.items()}
 
 
 def _loss(
@@ -267,7 +267,7 @@ def _optimizer(config: TrainConfig) -> optax.GradientTransformation:
     )
 
 
-def _tree(agent: ActorCritic) -> Any:
+def _tree(agent: Any) -> Any:
     """An agent, as the tree of arrays that optax takes it for."""
     return agent
 

@@ -1,0 +1,70 @@
+"""`freeproj evaluate` and `freeproj watch`: a trained agent at work."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+__all__ = ["evaluate", "watch"]
+
+_RUN = click.argument("run", type=click.Path(path_type=Path))
+_TASK = click.option("--task", default="", help="Another task than that of the run.")
+_MAP = click.option(
+    "--map",
+    "map_",
+    type=click.Choice(["tile", "pad", "identity", "random"]),
+    help="The map of observations; the run's own by default.",
+)
+_SEED = click.option("--seed", default=0, show_default=True, help="Of the episodes.")
+
+
+@click.command()
+@_RUN
+@_TASK
+@_MAP
+@_SEED
+def evaluate(run: Path, task: str, map_: str | None, seed: int) -> None:
+    """Test the agent of RUN without learning."""
+    import jax
+
+    from freeproj.evaluation import evaluate as measure
+    from freeproj.runs import load_agent
+
+    loaded = load_agent(run)
+    chosen = map_ or loaded.config.evaluation.map
+    found = measure(
+        jax.random.key(seed), loaded.agent, loaded.config, task=task, map=chosen
+    )
+    played = task or loaded.config.evaluation.task or ", ".join(loaded.config.tasks)
+    click.echo(
+        f"{played}, map {chosen}, {loaded.config.evaluation.n_envs} environments"
+    )
+    for counting in ("window", "episodes"):
+        stats = getattr(found, counting)
+        click.echo(
+            f"{counting:<9} return {stats.mean_return:.3f} ± "
+            f"{stats.std_return:.3f} (std) over {stats.n_finished} episodes; "
+            f"{stats.n_unfinished} unfinished"
+        )
+    trials = "  ".join(f"{value:.3f}" for value in found.trial_returns.tolist())
+    click.echo(f"trials    {trials}")
+
+
+@click.command()
+@_RUN
+@_TASK
+@_MAP
+@_SEED
+@click.option("--delay", default=0.15, show_default=True, help="Seconds per step.")
+def watch(run: Path, task: str, map_: str | None, seed: int, delay: float) -> None:
+    """Show one episode of the agent of RUN in the terminal. Ctrl-C ends it."""
+    from freeproj.runs import load_agent
+    from freeproj.watching import watch_episode
+
+    loaded = load_agent(run)
+    env = loaded.config.evaluation_env(task, map_ or "")
+    for frame in watch_episode(loaded.agent, env, seed):
+        click.echo(frame)
+        time.sleep(delay)
