@@ -152,7 +152,7 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
             stored = [archive[f"{i:05d}"] for i in range(len(archive.files))]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} cannot be read ({error}); is it damaged?") from error
-    shapes = [_plain(leaf).shape for leaf in leaves]
+    shapes = [jax.eval_shape(_plain, leaf).shape for leaf in leaves]
     if [array.shape for array in stored] != shapes:
         raise ValueError(
             f"{path} was written with other settings or another version: its arrays "

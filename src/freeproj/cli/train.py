@@ -38,7 +38,7 @@ __all__ = ["train"]
     show_default=True,
     help="The folder that holds the run's folder.",
 )
-@click.option("--resume", is_flag=True, help="Go on with a run that was interrupted.")
+@click.option("--resume", is_flag=True, help="Only go on with an interrupted run.")
 @click.option("--tensorboard", is_flag=True, help="Write TensorBoard files as well.")
 @click.option("--wandb", is_flag=True, help="Report to Weights & Biases as well.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -54,7 +54,7 @@ def train(
     """Train an agent as CONFIG says: a TOML file, or paper, laptop or smoke.
 
     Without CONFIG the settings are the paper's. The run's folder is named by its
-    settings; a finished run is not run again, a broken one goes on with --resume.
+    settings; a finished run is not run again, an interrupted one goes on.
     """
     from freeproj.config import read_config
     from freeproj.results import open_run
@@ -62,10 +62,9 @@ def train(
 
     chosen = read_config(config, parse_settings(settings))
     run = open_run(out, chosen)
-    if run.has_checkpoint and not (resume or run.is_finished):
+    if resume and not (run.has_checkpoint or run.is_finished):
         raise ValueError(
-            f"{run.folder} was interrupted after {len(run.log())} updates; add "
-            "--resume to go on with it."
+            f"{run.folder} has no checkpoint: nothing to resume; leave out --resume."
         )
     trackers = open_trackers(run.folder, tensorboard, wandb)
     try:
@@ -75,14 +74,14 @@ def train(
         done = len(run.log())
         click.echo(
             f"Stopped after {done} of {chosen.n_updates} updates; all of them are "
-            "saved. Go on with the same command and --resume.",
+            "saved. The same command goes on from there.",
             err=True,
         )
         raise SystemExit(130) from None
     except OSError as error:
         click.echo(
-            f"freeproj: {error}. The run keeps its last checkpoint: mend this, then go "
-            "on with --resume.",
+            f"freeproj: {error}. The run keeps its last checkpoint: mend this, and the "
+            "same command goes on from there.",
             err=True,
         )
         raise SystemExit(1) from None
