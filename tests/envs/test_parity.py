@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from freeproj.envs import REGISTRY
+from random_play import draw_actions, draw_keys
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -75,6 +76,19 @@ def test_parity_of_cards_and_boards(family, level):
     ours = roll(env, random_actions(env))
     theirs = play(oracle, env, ours)
     compare(ours, theirs, tolerance=0, scale=reward_scale(env))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_parity_of_minesweeper_in_all_its_endings(level):
+    env, oracle = pair("Minesweeper", level)
+    ours = roll(env, random_actions(env), mostly_safe)
+    compare(ours, play(oracle, env, ours), tolerance=0)
+    last = np.arange(N_TRAJECTORIES), ours.lengths() - 1
+    won = ours.terminated[last] & (ours.reward[last] > 0)
+    lost = ours.terminated[last] & (ours.reward[last] < 0)
+    assert won.any()
+    assert lost.any()
+    assert ours.truncated[last].any()
 
 
 @pytest.mark.parametrize(("family", "level"), PHYSICS)
@@ -140,14 +154,7 @@ def reward_scale(env):
 
 
 def random_actions(env):
-    """Uniform actions for `N_TRAJECTORIES` trials of full length."""
-    rng = np.random.default_rng(0)
-    shape = (N_TRAJECTORIES, env.max_steps)
-    if hasattr(env.action_space, "n"):
-        return rng.integers(env.action_space.n, size=shape, dtype=np.int32)
-    # A quarter beyond the bounds: POPGym clips torques.
-    high = 1.25 * np.array(env.action_space.high)
-    return rng.uniform(-high, high, size=(*shape, env.action_space.size))
+    return draw_actions(env, N_TRAJECTORIES, env.max_steps)
 
 
 def balance(state, action):
@@ -156,6 +163,16 @@ def balance(state, action):
     drift = 0.05 * state.position + 0.1 * state.velocity
     push = (lean + drift > 0).astype(jnp.int32)
     return jnp.where(state.time % 64 < 12, action, push)
+
+
+def mostly_safe(state, action):
+    """Clicks a new safe cell; now and then `action` itself, or a cell seen before."""
+    cells = len(state.mines)
+    ahead = jnp.roll(~state.mines & ~state.clicked, -action)
+    safe = (action + jnp.argmax(ahead)) % cells
+    turn = (state.time + action) % (2 * cells)
+    bold = jnp.where(turn == 0, action, safe)
+    return jnp.where(turn == 1, jnp.argmax(state.clicked), bold)
 
 
 def roll(env, actions, policy=None, dtype=jnp.float32):
@@ -184,12 +201,6 @@ def roll(env, actions, policy=None, dtype=jnp.float32):
     return Trajectories(
         jax.tree.map(prepend, state, states), prepend(obs, all_obs), *outcome, noise
     )
-
-
-def draw_keys(shape):
-    """Keys from NumPy: splitting would compile a program for every shape."""
-    words = np.random.default_rng(1).integers(2**32, size=(*shape, 2), dtype=np.uint32)
-    return jax.random.wrap_key_data(jnp.asarray(words))
 
 
 def as_float(leaf, dtype):

@@ -25,6 +25,8 @@ _COMMANDS = {
     "watch": ("evaluate", "Show an episode of a trained agent."),
     "figure": ("figures", "Draw one picture."),
     "figures": ("figures", "List the pictures."),
+    "envs": ("envs", "List the tasks with sizes, chance level and best return."),
+    "play": ("play", "Play a task in the terminal."),
     "cite": ("about", "Print BibTeX entries for the software and the paper."),
     "doctor": ("about", "Show what is installed, versions and devices."),
 }

@@ -25,6 +25,7 @@ __all__ = [
     "NoisyStatelessCartPole",
     "StatelessCartPole",
     "accelerations",
+    "move_cart",
 ]
 
 _MAX_POSITION = 2.4
@@ -111,7 +112,7 @@ class StatelessCartPole(LevelledTask):
     ) -> Step:
         check_action(action, self.action_space)
         over = _is_out(state) | (state.time >= self.time_limit)
-        moved = _move(state, jnp.where(jnp.asarray(action) == 1, 1.0, -1.0), params)
+        moved = move_cart(state, jnp.where(jnp.asarray(action) == 1, 1.0, -1.0), params)
         state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, moved)
         reward = jnp.where(over, 0.0, 1 / self.time_limit).astype(jnp.float32)
         truncated = state.time >= self.time_limit
@@ -174,10 +175,13 @@ def accelerations(
     return push - moment * angular * cosine / mass, angular
 
 
-def _move(
+def move_cart(
     state: CartPoleState, direction: Float[Array, ""], params: CartPoleParams
 ) -> CartPoleState:
-    """Returns the state one Euler step later, positions moved by old velocities."""
+    """Returns the state one Euler step later; positions move by the old velocities.
+
+    The force is `params.force` times the direction, -1 (left) or 1 (right).
+    """
     linear, angular = accelerations(state, direction * params.force, params)
     dt = params.time_step
     return CartPoleState(

@@ -13,7 +13,7 @@ from typing import Any
 
 from freeproj.envs.base import Environment
 
-__all__ = ["REGISTRY", "Family", "make", "register"]
+__all__ = ["REGISTRY", "Family", "find", "make", "register"]
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,16 @@ def register(
 
 def make(name: str) -> Environment:
     """Returns the task of a name: a family, a family with a level, a POPGym id."""
+    family, level = find(name)
+    return family.make(level)
+
+
+def find(name: str) -> tuple[Family, str]:
+    """Returns the family and the level that a name means."""
     for family in REGISTRY.values():
         names = family.names()
         if name in names:
-            return family.make(names[name])
+            return family, names[name] or next(iter(family.levels), "")
     raise ValueError(
         f"No environment {name!r}. Known: {', '.join(sorted(REGISTRY))}; each may be "
         "followed by its level, as in HigherLowerHard (Easy, Medium or Hard)."

@@ -1,0 +1,135 @@
+"""`freeproj play TASK`: a person in the agent's place."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+
+import click
+import jax
+
+from freeproj.envs import REGISTRY, Discrete, Environment, make
+from freeproj.envs.baselines import baselines
+from freeproj.envs.registry import find
+
+__all__ = ["parse_action", "play"]
+
+_QUIT = ("q", "quit", "exit")
+
+
+@click.command()
+@click.argument("task")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Fixes deck, board or start. Default: a new one each time.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How often to play the same deck, board or start, as an agent does.",
+)
+def play(task: str, seed: int | None, trials: int) -> None:
+    """Play TASK in the terminal, by names or numbers of actions.
+
+    Leave with q, Ctrl-D or Ctrl-C. `freeproj envs` lists the tasks.
+    """
+    env = _playable(task)
+    seed = secrets.randbelow(10**6) if seed is None else seed
+    click.echo(_welcome(env, seed))
+    returns: list[float] = []
+    try:
+        for trial in range(1, trials + 1):
+            click.echo(f"\nTrial {trial} of {trials}")
+            returns.append(0.0)
+            for reward in _rewards(env, seed):
+                returns[-1] += reward
+                click.echo(f"reward {reward:+.3f}, return {returns[-1]:+.3f}")
+    except (EOFError, KeyboardInterrupt) as stop:
+        click.echo(f"\nStopped in trial {len(returns)}.")
+        click.echo(_summary(env, returns))
+        sys.exit(130 if isinstance(stop, KeyboardInterrupt) else 0)
+    click.echo(_summary(env, returns))
+
+
+def parse_action(text: str, names: Sequence[str]) -> int:
+    """Returns the action meant by its number, its name or a unique beginning of it."""
+    word = text.strip().lower()
+    if word.isdecimal() and int(word) < len(names):
+        return int(word)
+    exact = [i for i, name in enumerate(names) if name == word]
+    meant = exact or [i for i, name in enumerate(names) if name.startswith(word)]
+    if word and len(meant) == 1:
+        return meant[0]
+    raise ValueError(f"{text.strip()!r} is no action: {_choices(names)}.")
+
+
+def _playable(task: str) -> Environment:
+    env = make(task)
+    if isinstance(env.action_space, Discrete):
+        return env
+    discrete = [
+        name
+        for name, family in REGISTRY.items()
+        if isinstance(family.make().action_space, Discrete)
+    ]
+    raise ValueError(
+        f"TASK must have actions that can be named, got {env.name}, whose actions are "
+        f"real numbers. Playable: {', '.join(discrete)}."
+    )
+
+
+def _rewards(env: Environment, seed: int) -> Iterator[float]:
+    """Plays one trial by asking for actions; yields each step's reward."""
+    key, params = jax.random.key(seed), env.default_params
+    _, state = env.reset(key, params)
+    step = jax.jit(env.step)
+    ended, time = False, 0
+    while not ended:
+        click.echo(env.render(state))
+        action = _ask(env.action_names)
+        key_step = jax.random.fold_in(key, time)
+        _, state, reward, terminated, truncated, _ = step(
+            key_step, state, action, params
+        )
+        ended, time = bool(terminated | truncated), time + 1
+        yield float(reward)
+    click.echo(env.render(state))
+
+
+def _ask(names: Sequence[str]) -> int:
+    """Prompts until an action is understood."""
+    prompt = f"{'/'.join(names)}> " if len(names) <= 4 else "> "
+    while True:
+        text = input(prompt)
+        if text.strip().lower() in _QUIT:
+            raise EOFError
+        try:
+            return parse_action(text, names)
+        except ValueError as error:
+            click.echo(str(error))
+
+
+def _welcome(env: Environment, seed: int) -> str:
+    family, _ = find(env.name)
+    return (
+        f"{env.name}: {family.summary}.\n"
+        f"Actions: {_choices(env.action_names)}. q leaves. Seed {seed}."
+    )
+
+
+def _choices(names: Sequence[str]) -> str:
+    listed = ", ".join(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"
+    return f"{listed} (or 0 … {len(names) - 1})"
+
+
+def _summary(env: Environment, returns: Sequence[float]) -> str:
+    known = baselines(env.name)
+    listed = " ".join(f"{value:+.3f}" for value in returns)
+    return (
+        f"Return of each trial: {listed}\n"
+        f"By chance {known.chance.mean:+.3f}, at best {known.best.value:+.3f}."
+    )
