@@ -165,8 +165,11 @@ def move(
 
 def wrap_angle(angle: Float[ArrayLike, ""]) -> Float[Array, ""]:
     """Returns the same direction in [-π, π)."""
-    return (jnp.asarray(angle) + math.pi) % (2 * math.pi) - math.pi
+    angle = jnp.asarray(angle)
+    # A remainder of floats is not vectorised on CPUs; a floor is.
+    return angle - 2 * math.pi * jnp.floor((angle + math.pi) / (2 * math.pi))
 
 
 def _show(state: PendulumState) -> Float[Array, "2"]:
-    return jnp.stack([jnp.cos(state.angle), jnp.sin(state.angle)])
+    # In a batch a choice between the two is vectorised, a stack of them is not.
+    return jnp.where(jnp.arange(2) == 0, jnp.cos(state.angle), jnp.sin(state.angle))

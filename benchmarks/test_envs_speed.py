@@ -1,0 +1,105 @@
+"""Steps per second of the bare tasks, against POPGym's Python loop, in one run.
+
+Random actions, drawn beforehand on both sides. A trial that ends is followed by another
+one: in POPGym by its `reset`, in ours from the same start, as in the meta-environment;
+the time to draw new starts is printed beside. Minima over repeats.
+
+    python -m pytest benchmarks/test_envs_speed.py -n 0 -s
+"""
+
+import time
+import warnings
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from freeproj.envs import REGISTRY
+from random_play import draw_actions, draw_keys
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import popgym.envs
+
+TARGET = 20
+N_STEPS = 500
+N_POPGYM_STEPS = 3000
+
+
+@pytest.mark.parametrize("family", REGISTRY)
+def test_steps_per_second(family):
+    env = REGISTRY[family].make()
+    theirs = popgym_rate(family, env)
+    print(f"\n{family}: popgym {theirs:,.0f} steps/s")
+    for n_envs in (64, 1024):
+        rate, reset = our_rates(env, n_envs)
+        verdict = "PASS" if rate >= TARGET * theirs else "BELOW"
+        print(
+            f"  {n_envs:>4} environments: {rate / 1e6:6.2f} M steps/s, "
+            f"{rate / theirs:7.0f} x popgym (target {TARGET} x: {verdict}); "
+            f"reset {1e6 / reset:.2f} us"
+        )
+
+
+def our_rates(env, n_envs):
+    """Steps and resets per second of a batch."""
+    step = jax.vmap(env.step, in_axes=(0, 0, 0, None))
+    params = env.default_params
+
+    @jax.jit
+    def reset(keys):
+        return jax.vmap(lambda key: env.reset(key, params))(keys)[1]
+
+    @jax.jit
+    def roll(start, keys, actions):
+        def advance(state, key_and_action):
+            obs, state, reward, terminated, truncated, _ = step(
+                key_and_action[0], state, key_and_action[1], params
+            )
+            ended = terminated | truncated
+            return jax.tree.map(pick(ended), start, state), (obs.sum(), reward.sum())
+
+        return jax.lax.scan(advance, start, (keys, actions))
+
+    keys = draw_keys((N_STEPS, n_envs))
+    actions = jnp.asarray(draw_actions(env, N_STEPS, n_envs))
+    start = reset(keys[0])
+    seconds = fastest(lambda: jax.block_until_ready(roll(start, keys, actions)))
+    seconds_reset = fastest(lambda: jax.block_until_ready(reset(keys[0])))
+    return N_STEPS * n_envs / seconds, n_envs / seconds_reset
+
+
+def pick(flags):
+    """A function that takes the first of two batches where a flag is set."""
+
+    def where(first, second):
+        shape = flags.shape + (1,) * (second.ndim - 1)
+        return jnp.where(flags.reshape(shape), first, second)
+
+    return where
+
+
+def popgym_rate(family, env):
+    oracle = getattr(popgym.envs, f"{REGISTRY[family].popgym_name}Easy")()
+    actions = draw_actions(env, 1, N_POPGYM_STEPS)[0]
+    if hasattr(env, "side"):
+        actions = [divmod(int(action), env.side) for action in actions]
+    oracle.reset(seed=0)
+
+    def loop():
+        for action in actions:
+            _, _, terminated, truncated, _ = oracle.step(action)
+            if terminated or truncated:
+                oracle.reset()
+
+    return N_POPGYM_STEPS / fastest(loop)
+
+
+def fastest(work, n_repeats=5):
+    work()
+    seconds = []
+    for _ in range(n_repeats):
+        before = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - before)
+    return min(seconds)
