@@ -1,0 +1,82 @@
+"""Haar matrices, all words, applied words: against what one would write otherwise.
+
+python -m pytest benchmarks/test_matrices_speed.py -n 0 -s
+"""
+
+import functools
+import resource
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.stats
+from timing import best, compare
+
+from freeproj import matrices, words
+
+DIM = 128
+
+
+def test_haar_against_scipy_in_a_loop():
+    rng = np.random.default_rng(0)
+
+    def loop():
+        return [scipy.stats.ortho_group.rvs(DIM, random_state=rng) for _ in range(256)]
+
+    ours = best(lambda: matrices.haar(jax.random.key(0), 256, DIM))
+    compare("256 Haar matrices, d = 128, against scipy", ours, best(loop, repeats=3), 3)
+
+
+def test_all_words_against_multiplying_each_out():
+    bases = matrices.haar(jax.random.key(0), 2, DIM)
+    family = jnp.asarray(words.enumerate_words(2, 8))
+    ours = best(jax.jit(lambda b: matrices.represent_all(b, 8)), bases)
+    each = jax.jit(jax.vmap(matrices.represent, in_axes=(0, None)))
+    compare("all 256 words of (2, 8)", ours, best(each, family, bases), 3)
+
+
+def test_one_word_on_many_vectors_against_forming_and_not_forming():
+    bases = matrices.haar(jax.random.key(0), 4, DIM)
+    word = jnp.array([1, 2, 3, 4])
+    vectors = jax.random.normal(jax.random.key(1), (4096, 16))
+    padded = jnp.pad(vectors, ((0, 0), (0, DIM - 16)))
+
+    @jax.jit
+    def forming(word, bases):
+        return vectors @ matrices.represent(word, bases)[:, :16].T
+
+    @jax.jit
+    def not_forming(word, bases):
+        turn = lambda rows, letter: rows @ bases[letter - 1].T  # noqa: E731
+        return functools.reduce(turn, word[::-1], padded)
+
+    apply = jax.jit(lambda word, bases: matrices.apply_word(word, bases, vectors))
+    ours, formed = best(apply, word, bases), best(forming, word, bases)
+    plain = best(not_forming, word, bases)
+    compare("one word on 4096 vectors, best of two", ours, min(formed, plain), 1)
+
+
+def test_a_word_for_each_vector_against_forming_and_not_forming():
+    bases = matrices.haar(jax.random.key(0), 4, DIM)
+    keys = jax.random.split(jax.random.key(2), 4096)
+    drawn = jax.vmap(lambda key: words.sample(key, 4, 4))(keys)
+    vectors = jax.random.normal(jax.random.key(1), (4096, 16))
+    forming = jax.jit(
+        jax.vmap(lambda w, b, x: matrices.represent(w, b)[:, :16] @ x, (0, None, 0))
+    )
+    not_forming = jax.jit(jax.vmap(matrices.apply_word, (0, None, 0)))
+    ours = best(jax.jit(matrices.apply_words), drawn, bases, vectors)
+    formed = best(forming, drawn, bases, vectors, repeats=1)
+    plain = best(not_forming, drawn, bases, vectors, repeats=3)
+    compare("a word for each of 4096 vectors", ours, min(formed, plain), 1)
+
+
+def test_memory_of_sampling_from_many_words():
+    def grown(length):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        draw = jax.jit(jax.vmap(lambda key: words.sample(key, 2, length)))
+        draw(jax.random.split(jax.random.key(0), 1000)).block_until_ready()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+
+    few, many = grown(8), grown(30)
+    print(f"\npeak memory grew by {few} KiB for 2^8 words, by {many} KiB more for 2^30")
