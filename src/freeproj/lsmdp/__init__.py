@@ -1,0 +1,48 @@
+"""Linearly solvable MDPs: state spaces, their solutions, and averages over words.
+
+A space (`lattice`, `binary_tree`, `graph`) and costs give the optimal desirability
+(`solve`) and policy; permuted copies of it are averaged (`aggregate`) and compared with
+the optimum (`distances`), for many seeds and word lengths at once (`compare_lengths`).
+(Section 4.4 and appendix E of the paper.)
+"""
+
+from freeproj.lsmdp.aggregation import (
+    METRICS,
+    Distances,
+    aggregate,
+    distances,
+    mean_permutation,
+    permute,
+)
+from freeproj.lsmdp.lengths import (
+    Estimate,
+    LengthComparison,
+    compare_lengths,
+    mean_distances,
+    paired_changes,
+)
+from freeproj.lsmdp.solving import READINGS, Solution, policy, sample_costs, solve
+from freeproj.lsmdp.spaces import StateSpace, binary_tree, graph, lattice
+
+__all__ = [
+    "METRICS",
+    "READINGS",
+    "Distances",
+    "Estimate",
+    "LengthComparison",
+    "Solution",
+    "StateSpace",
+    "aggregate",
+    "binary_tree",
+    "compare_lengths",
+    "distances",
+    "graph",
+    "lattice",
+    "mean_distances",
+    "mean_permutation",
+    "paired_changes",
+    "permute",
+    "policy",
+    "sample_costs",
+    "solve",
+]

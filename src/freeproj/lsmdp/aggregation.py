@@ -1,0 +1,123 @@
+"""Averages of permuted solutions, and how far they lie from the optimum.
+
+Renaming the states by a permutation U turns the solution z* into Uz*. The paper's
+aggregate over all words of one length is the power of one mean:
+
+    z^ℓ = n^-ℓ Σ_w λ(w) z* = ((U_1 + … + U_n)/n)^ℓ z*.
+
+Its policy π^ℓ is formed with the true passive dynamics. (Section 4.4.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
+
+from freeproj.lsmdp.solving import Solution
+
+__all__ = [
+    "METRICS",
+    "Distances",
+    "aggregate",
+    "distances",
+    "mean_permutation",
+    "permute",
+]
+
+METRICS = ("kl", "policy_l1", "z_l2", "z_l1")
+
+
+class Distances(NamedTuple):
+    """Four distances from the optimum, one number per seed (and length).
+
+    `kl` is Σ_s KL(π*(·|s) ‖ π^ℓ(·|s)) and `policy_l1` is Σ|π* - π^ℓ|, both summed over
+    states: divide by their number for the mean. `z_l2` and `z_l1` compare z of unit
+    Euclidean length.
+    """
+
+    kl: Float[np.ndarray, "*seeds"]
+    policy_l1: Float[np.ndarray, "*seeds"]
+    z_l2: Float[np.ndarray, "*seeds"]
+    z_l1: Float[np.ndarray, "*seeds"]
+
+
+def permute(
+    vectors: Float[np.ndarray, "*batch d"], permutation: Int[np.ndarray, " d"]
+) -> Float[np.ndarray, "*batch d"]:
+    """Returns Uz: entry j moves to σ(j)."""
+    return vectors[..., np.argsort(permutation)]
+
+
+def mean_permutation(
+    permutations: Int[np.ndarray, "*seeds n d"],
+) -> Float[np.ndarray, "*seeds d d"]:
+    """Returns (U_1 + … + U_n)/n, U[σ(j), j] = 1, for each seed; doubly stochastic."""
+    *seeds, n, d = permutations.shape
+    rows = permutations.reshape(-1, n, d)
+    # One count over all seeds: place (seed, σ(j), j) in a flat array.
+    start = d * d * np.arange(len(rows))[:, None, None] + np.arange(d)
+    counts = np.bincount((rows * d + start).ravel(), minlength=len(rows) * d * d)
+    return counts.reshape(*seeds, d, d) / n
+
+
+def aggregate(
+    desirability: Float[np.ndarray, "*seeds d"],
+    permutations: ArrayLike,
+    length: int,
+) -> Float[np.ndarray, "*seeds d"]:
+    """Returns z^ℓ for permutations of shape (..., n, d); no word is written out."""
+    permutations = np.asarray(permutations)
+    _check_permutations(permutations, desirability.shape, length)
+    mean = mean_permutation(permutations)
+    if not np.allclose(mean.sum(axis=-1), 1):
+        raise ValueError("`permutations` must hold every state once in each row.")
+    z = desirability[..., None]
+    for _ in range(length):
+        z = mean @ z
+    return z[..., 0]
+
+
+def distances(
+    optimal: Solution, desirability: Float[np.ndarray, "*seeds d"]
+) -> Distances:
+    """Returns the four distances of z and its policy from the optimal ones."""
+    # Only along edges, where both policies are positive: nothing to clip.
+    source, target = np.nonzero(optimal.passive)
+    weight = optimal.passive[source, target]
+    best, z = optimal.desirability, desirability
+    best_policy = weight * best[..., target] / (best @ optimal.passive.T)[..., source]
+    policy = weight * z[..., target] / (z @ optimal.passive.T)[..., source]
+    gap = _unit(best) - _unit(z)
+    return Distances(
+        kl=np.sum(best_policy * np.log(best_policy / policy), axis=-1),
+        policy_l1=np.sum(np.abs(best_policy - policy), axis=-1),
+        z_l2=np.linalg.norm(gap, axis=-1),
+        z_l1=np.sum(np.abs(gap), axis=-1),
+    )
+
+
+def _unit(z: Float[np.ndarray, "*seeds d"]) -> Float[np.ndarray, "*seeds d"]:
+    return z / np.linalg.norm(z, axis=-1, keepdims=True)
+
+
+def _check_permutations(
+    permutations: np.ndarray, shape: tuple[int, ...], length: int
+) -> None:
+    if length < 1:
+        raise ValueError(f"`length` must be at least 1, got {length}.")
+    *seeds, d = shape
+    expected = permutations.ndim == len(shape) + 1 and permutations.dtype.kind in "iu"
+    if not expected or permutations.shape[:-2] != tuple(seeds):
+        raise ValueError(
+            f"`permutations` must be integers of shape {(*seeds, 'n', d)} for z of "
+            f"shape {shape}, got {permutations.dtype} of shape {permutations.shape}."
+        )
+    inside = permutations.size and 0 <= permutations.min() <= permutations.max() < d
+    if permutations.shape[-1] != d or not inside:
+        raise ValueError(
+            f"`permutations` must be rows of the states 0..{d - 1}, each once; got "
+            f"shape {permutations.shape}."
+        )

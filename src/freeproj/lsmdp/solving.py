@@ -1,0 +1,164 @@
+"""The optimal desirability z* and the optimal policy of a linearly solvable MDP.
+
+With passive dynamics p(s'|s), costs c(s) and temperature α, controlling costs
+α·KL(π‖p), and the paper prints (section 4.4)
+
+    z(s) = exp(-γ c(s)/α) · Σ_s' p(s'|s) z(s'),     π(s'|s) ∝ p(s'|s) z(s'),
+
+that is z = DPz. On a connected graph every solution of that is zero unless the vertex
+of zero cost absorbs, so there are three readings:
+
+- `goal`: the goal absorbs and z = 1 there; then the printed equation holds as it is;
+- `perron`: λz = DPz with the largest λ, z positive and of sum 1 (unique up to scale);
+- `discounted`: the Bellman equation of discounted costs, z = exp(-γc/α) (Pz)^γ, which
+  is not linear.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from freeproj.lsmdp.spaces import StateSpace
+
+__all__ = ["READINGS", "Solution", "policy", "sample_costs", "solve"]
+
+READINGS = ("goal", "perron", "discounted")
+
+_MAX_NEWTON_STEPS = 100
+
+
+class Solution(NamedTuple):
+    """What `solve` returns; leading axes are those of the costs.
+
+    `eigenvalue` is the λ of `perron`, and 1 for the readings that need no factor.
+    """
+
+    desirability: Float[np.ndarray, "*seeds d"]
+    passive: Float[np.ndarray, "d d"]
+    eigenvalue: Float[np.ndarray, "*seeds"]
+
+
+def sample_costs(
+    rng: np.random.Generator, space: StateSpace, n_seeds: int
+) -> Float[np.ndarray, "seeds d"]:
+    """Draws costs uniformly from [0, 1], zero at the goal; one row per seed."""
+    costs = rng.random((n_seeds, space.n_states))
+    costs[:, space.goal] = 0.0
+    return costs
+
+
+def solve(
+    space: StateSpace,
+    costs: ArrayLike,
+    *,
+    reading: str = "goal",
+    temperature: float = 1.0,
+    discount: float = 0.9,
+) -> Solution:
+    """Returns z* for costs of shape (..., d), all of them in one batch."""
+    _check_settings(reading, temperature, discount)
+    costs = _checked_costs(space, costs, reading)
+    exponent = -discount / temperature * costs
+    if reading == "goal":
+        solution = _solve_goal(space, exponent)
+    elif reading == "perron":
+        solution = _solve_perron(space, exponent)
+    else:
+        solution = _solve_discounted(space, exponent, discount)
+    if not (solution.desirability >= np.finfo(float).tiny).all():
+        raise ValueError(
+            "z* is smaller than the smallest number: `costs` reach "
+            f"{costs.max():.3g} at `temperature` {temperature:.3g}; raise the latter."
+        )
+    return solution
+
+
+def policy(
+    passive: Float[np.ndarray, "d d"], desirability: Float[np.ndarray, "*seeds d"]
+) -> Float[np.ndarray, "*seeds d d"]:
+    """Returns π(s'|s) = p(s'|s) z(s') / Σ_s'' p(s''|s) z(s''), row s."""
+    weights = passive * desirability[..., None, :]
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def _solve_goal(space: StateSpace, exponent: Float[np.ndarray, "*seeds d"]) -> Solution:
+    """Solves (I - DP) z = 0 off the goal with z = 1 at it."""
+    passive = space.passive(absorbing=True)
+    at_goal = np.eye(space.n_states)[space.goal]
+    system = np.eye(space.n_states) - np.exp(exponent)[..., None] * passive
+    system[..., space.goal, :] = at_goal
+    desirability = np.linalg.solve(system, at_goal[:, None])[..., 0]
+    return Solution(desirability, passive, np.ones(exponent.shape[:-1]))
+
+
+def _solve_perron(
+    space: StateSpace, exponent: Float[np.ndarray, "*seeds d"]
+) -> Solution:
+    """Finds the positive eigenvector of DP, of sum 1.
+
+    With m the degrees, DP = S (S A S) S^-1 for S = (D/m)^(1/2): the walk is reversible,
+    so the eigenvalues are those of the symmetric matrix SAS.
+    """
+    root = np.exp(exponent / 2) / np.sqrt(space.degrees)
+    symmetric = root[..., :, None] * space.adjacency * root[..., None, :]
+    eigenvalues, vectors = np.linalg.eigh(symmetric)
+    desirability = root * np.abs(vectors[..., -1])
+    desirability /= desirability.sum(axis=-1, keepdims=True)
+    return Solution(desirability, space.passive(), eigenvalues[..., -1])
+
+
+def _solve_discounted(
+    space: StateSpace, exponent: Float[np.ndarray, "*seeds d"], discount: float
+) -> Solution:
+    """Solves v = -γc/α + γ log(P e^v), v = log z, by Newton's method.
+
+    The derivative of the right side is γπ, so a step evaluates the policy that is
+    optimal for the last v: policy iteration, which converges from anywhere.
+    """
+    passive, v = space.passive(), np.zeros_like(exponent)
+    for _ in range(_MAX_NEWTON_STEPS):
+        top = v.max(axis=-1, keepdims=True)
+        z = np.exp(v - top)
+        residual = v - exponent - discount * (top + np.log(z @ passive.T))
+        jacobian = np.eye(space.n_states) - discount * policy(passive, z)
+        step = np.linalg.solve(jacobian, residual[..., None])[..., 0]
+        v = v - step
+        if (abs(step) <= 1e-13 * (1 + abs(v))).all():
+            return Solution(np.exp(v), passive, np.ones(exponent.shape[:-1]))
+    raise ArithmeticError(
+        f"Newton's method did not settle in {_MAX_NEWTON_STEPS} steps at `discount` "
+        f"{discount}; take one further from 1."
+    )
+
+
+def _check_settings(reading: str, temperature: float, discount: float) -> None:
+    if reading not in READINGS:
+        raise ValueError(f"No reading {reading!r}. Known: {', '.join(READINGS)}.")
+    if not 0 < temperature < np.inf:
+        raise ValueError(f"`temperature` must be positive, got {temperature}.")
+    if not 0 < discount < 1:
+        raise ValueError(f"`discount` must lie in (0, 1), got {discount}.")
+
+
+def _checked_costs(
+    space: StateSpace, costs: ArrayLike, reading: str
+) -> Float[np.ndarray, "*seeds d"]:
+    costs = np.asarray(costs, dtype=float)
+    if costs.ndim == 0 or costs.shape[-1] != space.n_states:
+        raise ValueError(
+            f"`costs` must end in {space.n_states} entries, one per vertex, got shape "
+            f"{costs.shape}."
+        )
+    if not (np.isfinite(costs).all() and (costs >= 0).all()):
+        worst = costs[~(np.isfinite(costs) & (costs >= 0))][0]
+        raise ValueError(f"`costs` must be finite and not negative, got {worst}.")
+    if reading == "goal" and (costs[..., space.goal] != 0).any():
+        raise ValueError(
+            f"`costs` must be 0 at the goal, vertex {space.goal}, for the reading "
+            "'goal'; set them so or take the reading 'perron' or 'discounted'."
+        )
+    return costs

@@ -1,0 +1,174 @@
+"""State spaces: a connected graph, its passive random walk, and a goal.
+
+From a vertex the passive dynamics moves to a neighbour, all equally likely, and never
+stays. `lattice` and `binary_tree` are the paper's two spaces for their default sizes
+(16 and 15 vertices); `graph` takes any adjacency matrix. The goal is the vertex of zero
+cost, the last one unless said. (Section 4.4 and appendix E of the paper.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["StateSpace", "binary_tree", "graph", "lattice"]
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """A connected graph with a goal; build it with `lattice`, `binary_tree`, `graph`.
+
+    `positions` are coordinates for drawing; no result depends on them.
+    """
+
+    name: str
+    adjacency: Bool[np.ndarray, "d d"]
+    goal: int
+    positions: Float[np.ndarray, "d 2"]
+
+    def __post_init__(self) -> None:
+        _check_connected(self.adjacency)
+        if not 0 <= self.goal < self.n_states:
+            raise ValueError(
+                f"`goal` must be a vertex in 0..{self.n_states - 1}, got {self.goal}."
+            )
+        for array in (self.adjacency, self.positions):
+            array.setflags(write=False)
+
+    @property
+    def n_states(self) -> int:
+        """Returns the number of vertices, the paper's d."""
+        return len(self.adjacency)
+
+    @property
+    def degrees(self) -> Int[np.ndarray, " d"]:
+        """Returns the number of neighbours of every vertex."""
+        return self.adjacency.sum(axis=1)
+
+    @property
+    def edges(self) -> Int[np.ndarray, "edges 2"]:
+        """Returns every edge once, its smaller vertex first."""
+        return np.argwhere(np.triu(self.adjacency))
+
+    def passive(self, absorbing: bool = False) -> Float[np.ndarray, "d d"]:
+        """Returns p(s'|s), row s; with `absorbing` the goal is never left."""
+        walk = self.adjacency / self.degrees[:, None]
+        if absorbing:
+            walk[self.goal] = np.eye(self.n_states)[self.goal]
+        return walk
+
+    def permuted(self, permutation: Int[np.ndarray, " d"]) -> StateSpace:
+        """Returns the same space with vertex j renamed σ(j)."""
+        permutation = np.asarray(permutation)
+        if sorted(permutation.tolist()) != list(range(self.n_states)):
+            raise ValueError(
+                f"`permutation` must hold each of 0..{self.n_states - 1} once, got "
+                f"{permutation.tolist()}."
+            )
+        origin = np.argsort(permutation)
+        return StateSpace(
+            name=f"{self.name}, renamed",
+            adjacency=self.adjacency[np.ix_(origin, origin)],
+            goal=int(permutation[self.goal]),
+            positions=self.positions[origin],
+        )
+
+
+def lattice(rows: int = 4, columns: int = 4) -> StateSpace:
+    """Returns a rectangle of vertices row by row, neighbours side by side."""
+    if rows < 1 or columns < 1 or rows * columns < 2:
+        raise ValueError(
+            "`rows` and `columns` must be at least 1 and give two vertices or more, "
+            f"got {rows} x {columns}."
+        )
+    row, column = np.divmod(np.arange(rows * columns), columns)
+    apart = abs(row[:, None] - row) + abs(column[:, None] - column)
+    positions = np.column_stack([column, -row]).astype(float)
+    last = rows * columns - 1
+    return StateSpace(f"{rows} x {columns} lattice", apart == 1, last, positions)
+
+
+def binary_tree(depth: int = 3) -> StateSpace:
+    """Returns the complete binary tree with 2^(depth+1) - 1 vertices, in heap order.
+
+    The root is 0, the children of i are 2i+1 and 2i+2; depth 0 would have no edge.
+    """
+    if not 1 <= depth <= 12:
+        raise ValueError(
+            f"`depth` counts the edges from root to leaf, 1 to 12, got {depth}."
+        )
+    n_states = 2 ** (depth + 1) - 1
+    child = np.arange(1, n_states)
+    parent = (child - 1) // 2
+    adjacency = np.zeros((n_states, n_states), dtype=bool)
+    adjacency[child, parent] = adjacency[parent, child] = True
+    level = np.log2(np.arange(1, n_states + 1)).astype(int)
+    place = np.arange(1, n_states + 1) - 2.0**level
+    spread = 2.0 ** (depth - level)
+    positions = np.column_stack([(place + 0.5) * spread - 0.5, -level])
+    name = f"binary tree of {n_states} vertices"
+    return StateSpace(name, adjacency, n_states - 1, positions)
+
+
+def graph(
+    adjacency: ArrayLike,
+    *,
+    goal: int | None = None,
+    positions: Float[np.ndarray, "d 2"] | None = None,
+    name: str = "graph",
+) -> StateSpace:
+    """Returns the space of an adjacency matrix of zeros and ones.
+
+    It must be symmetric, without self-loops, and connected. Without `goal` the last
+    vertex is the goal, without `positions` the vertices are drawn on a circle.
+    """
+    matrix = _checked_adjacency(adjacency)
+    if positions is None:
+        angle = 2 * np.pi * np.arange(len(matrix)) / len(matrix)
+        positions = np.column_stack([np.cos(angle), np.sin(angle)])
+    goal = len(matrix) - 1 if goal is None else goal
+    return StateSpace(name, matrix, goal, np.array(positions, dtype=float))
+
+
+def _checked_adjacency(adjacency: ArrayLike) -> Bool[np.ndarray, "d d"]:
+    matrix = np.asarray(adjacency)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"`adjacency` must be square, got shape {matrix.shape}.")
+    if len(matrix) < 2:
+        raise ValueError(
+            f"`adjacency` must have two vertices or more, got {len(matrix)}."
+        )
+    strange = ~np.isin(matrix, (0, 1))
+    if strange.any():
+        i, j = np.argwhere(strange)[0]
+        raise ValueError(
+            "`adjacency` must hold zeros and ones (the walk is uniform over "
+            f"neighbours), got {matrix[i, j]} at ({i}, {j})."
+        )
+    if np.diagonal(matrix).any():
+        at = int(np.flatnonzero(np.diagonal(matrix))[0])
+        raise ValueError(
+            f"`adjacency` must have a zero diagonal, got a self-loop at vertex {at}."
+        )
+    lopsided = np.argwhere(matrix != matrix.T)
+    if len(lopsided):
+        i, j = lopsided[0]
+        raise ValueError(
+            f"`adjacency` must be symmetric, but ({i}, {j}) and ({j}, {i}) differ; "
+            "`adjacency | adjacency.T` forgets directions."
+        )
+    return matrix.astype(bool)
+
+
+def _check_connected(adjacency: Bool[np.ndarray, "d d"]) -> None:
+    n_parts, part = connected_components(adjacency, directed=False)
+    if n_parts > 1:
+        stranded = int(np.flatnonzero(part != part[0])[0])
+        raise ValueError(
+            f"The graph must be connected, but it falls into {n_parts} parts: there "
+            f"is no way from vertex 0 to vertex {stranded}."
+        )

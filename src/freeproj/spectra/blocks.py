@@ -1,0 +1,291 @@
+"""Block matrices of words: their arrangement and their spectra.
+
+The n_w = 4^k words of one length, in lexicographic order, fill a square of 2^k x 2^k
+places; putting λ(w) at the place of w gives λ(A), and its spectrum is that of
+
+    K = n_w^(-1/2) λ(A) λ(A)^T          (mean eigenvalue exactly 1),
+
+whose square roots are the singular values of λ(A)/√(2^k). An *arrangement* is the
+square of word indices: `raw` is W, row by row; `partial_transpose` permutes the 2k
+binary digits of the places; `shuffled` is a uniform permutation. (Appendix C,
+"Higher-order Joint Statistics" and "Partial Transpose".)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg
+from jaxtyping import Array, Float, Int
+
+from freeproj.words import generators_for
+
+__all__ = [
+    "ARRANGEMENTS",
+    "GROUPS",
+    "PAPER_TRANSPOSE",
+    "block_matrix",
+    "block_singular_values",
+    "block_spectra",
+    "block_spectrum",
+    "partial_transpose",
+    "raw",
+    "shuffled",
+    "transpose_axes",
+]
+
+ARRANGEMENTS = ("transposed", "raw", "shuffled")
+GROUPS = ("orthogonal", "permutation")
+
+# T_(2,7)(4,5): A[(j1,j7,j3,j5),(j4,j6,j2,j8)] = w_(j1,…,j8).
+PAPER_TRANSPOSE = "(2,7)(4,5)"
+
+_Bases = Float[Array | np.ndarray, "n d d"] | Int[Array | np.ndarray, "n d"]
+_CHUNK = 2**22  # matrix entries held at a time, 32 megabytes
+_Square = Int[np.ndarray, "side side"]
+
+
+def raw(n_words: int = 256) -> _Square:
+    """Returns W: the word with index i·2^k + j stands at (i, j)."""
+    side = 2 ** (_count_digits(n_words) // 2)
+    return np.arange(n_words).reshape(side, side)
+
+
+def partial_transpose(
+    arrangement: _Square, permutation: str | Sequence[int] = PAPER_TRANSPOSE
+) -> _Square:
+    """Permutes the 2k binary digits of an arrangement's places.
+
+    The default is the paper's; `transpose_axes` says how permutations are written.
+    Digit i of a new place is digit `axes[i]` of the old one.
+    """
+    n_digits = _count_digits(arrangement.size)
+    axes = transpose_axes(permutation, n_digits)
+    digits = np.reshape(arrangement, (2,) * n_digits)
+    return digits.transpose(axes).reshape(arrangement.shape)
+
+
+def transpose_axes(
+    permutation: str | Sequence[int], n_digits: int = 8
+) -> tuple[int, ...]:
+    """Reads a permutation of digits: cycles as in the paper, or NumPy axes.
+
+    "(2,7)(4,5)" counts from 1; the same as axes is (0, 6, 2, 4, 3, 5, 1, 7).
+    """
+    if isinstance(permutation, str):
+        axes = _axes_of_cycles(permutation, n_digits)
+    else:
+        axes = [int(axis) for axis in permutation]
+    if sorted(axes) != list(range(n_digits)):
+        raise ValueError(
+            f"`permutation` must permute {n_digits} digits, got {permutation!r}; "
+            f'write cycles, "(2,{n_digits})", or all axes 0..{n_digits - 1}.'
+        )
+    return tuple(axes)
+
+
+def shuffled(rng: np.random.Generator, n_words: int = 256) -> _Square:
+    """Draws one of all n_w! arrangements, each equally likely."""
+    return rng.permutation(n_words).reshape(raw(n_words).shape)
+
+
+def block_matrix(
+    arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
+) -> Float[np.ndarray, "size size"]:
+    """Returns λ(A) in float64: the block λ(w) at the place of each word w.
+
+    Permutations fix the all-ones vector. With `keep_ones=False` they act on its
+    orthogonal complement, and blocks have d - 1 rows.
+    """
+    bases = np.asarray(bases)
+    n_words = len(bases) ** length
+    if n_words != arrangement.size:
+        raise ValueError(
+            f"{len(bases)} bases have {n_words} words of length {length}, but the "
+            f"arrangement has {arrangement.size} places."
+        )
+    words = _all_words(bases[None], length, keep_ones)
+    return _fill(arrangement[None], words)[0]
+
+
+def block_spectrum(
+    arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
+) -> Float[np.ndarray, " size"]:
+    """Returns the eigenvalues of K = n_w^(-1/2) λ(A)λ(A)^T, ascending."""
+    matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
+    return _kernel_eigenvalues(matrix[None], len(arrangement))[0]
+
+
+def block_singular_values(
+    arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
+) -> Float[np.ndarray, " size"]:
+    """Returns the singular values of λ(A)/√(2^k), ascending.
+
+    They are the square roots of `block_spectrum`, but exact near zero, at four times
+    its cost.
+    """
+    matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
+    values = scipy.linalg.svdvals(matrix, overwrite_a=True, check_finite=False)
+    return values[::-1] / np.sqrt(len(arrangement))
+
+
+def block_spectra(
+    *,
+    length: int,
+    group: str = "orthogonal",
+    dim: int = 64,
+    n_words: int = 256,
+    n_trials: int = 32,
+    arrangement: str | Sequence[int] = "transposed",
+    keep_ones: bool = True,
+    seed: int = 0,
+) -> Float[np.ndarray, "trials size"]:
+    """Returns the eigenvalues of K, ascending, for fresh bases in every trial.
+
+    Args:
+        arrangement: "transposed" (the paper's), "raw", "shuffled" (anew in every
+            trial), or a permutation of digits as `transpose_axes` reads it.
+    """
+    n_generators = generators_for(n_words, length)
+    _check_trials(group, dim, n_trials)
+    rng_bases, rng_places = np.random.default_rng([seed, length]).spawn(2)
+    square = _named_arrangement(arrangement, n_words)
+    draw = _haar if group == "orthogonal" else _permutations
+    step = max(1, _CHUNK // (n_words * dim**2))
+    spectra = []
+    for start in range(0, n_trials, step):
+        trials = min(step, n_trials - start)
+        words = _all_words(
+            draw(rng_bases, trials, n_generators, dim), length, keep_ones
+        )
+        places = np.broadcast_to(square, (trials, *square.shape))
+        if arrangement == "shuffled":
+            places = np.stack([shuffled(rng_places, n_words) for _ in range(trials)])
+        spectra.append(_kernel_eigenvalues(_fill(places, words), len(square)))
+    return np.concatenate(spectra)
+
+
+def _named_arrangement(arrangement: str | Sequence[int], n_words: int) -> _Square:
+    square = raw(n_words)
+    if arrangement in ("raw", "shuffled"):
+        return square
+    if arrangement == "transposed":
+        return partial_transpose(square)
+    if isinstance(arrangement, str) and "(" not in arrangement:
+        known = ", ".join(ARRANGEMENTS)
+        raise ValueError(
+            f"No arrangement {arrangement!r}. Known: {known}, or a permutation of "
+            f"digits such as {PAPER_TRANSPOSE!r}."
+        )
+    return partial_transpose(square, arrangement)
+
+
+def _axes_of_cycles(cycles: str, n_digits: int) -> list[int]:
+    if not re.fullmatch(r"\s*(\(\s*\d+(\s*,\s*\d+)*\s*\)\s*)+", cycles):
+        raise ValueError(
+            f'Cycles are written "(2,7)(4,5)", digits counted from 1, got {cycles!r}.'
+        )
+    axes = list(range(n_digits))
+    for cycle in re.findall(r"\(([^)]*)\)", cycles):
+        digits = [int(digit) - 1 for digit in cycle.split(",")]
+        if not all(0 <= digit < n_digits for digit in digits):
+            raise ValueError(f"Digits must lie in 1..{n_digits}, got ({cycle}).")
+        for digit, image in zip(digits, digits[1:] + digits[:1], strict=True):
+            axes[digit] = image
+    return axes
+
+
+def _haar(
+    rng: np.random.Generator, trials: int, n: int, d: int
+) -> Float[np.ndarray, "trials n d d"]:
+    """Draws from O(d) in float64; without the signs of R the law would not be Haar."""
+    q, r = np.linalg.qr(rng.standard_normal((trials, n, d, d)))
+    return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
+
+
+def _permutations(
+    rng: np.random.Generator, trials: int, n: int, d: int
+) -> Int[np.ndarray, "trials n d"]:
+    rows = np.broadcast_to(np.arange(d), (trials, n, d))
+    return rng.permuted(rows, axis=-1)
+
+
+def _all_words(
+    bases: np.ndarray, length: int, keep_ones: bool
+) -> Float[np.ndarray, "trials n_words d d"]:
+    """Returns λ(w) for all words, lexicographic, from (trials, n, d[, d]) bases."""
+    permutes = bases.ndim == 3
+    if not (permutes or keep_ones):
+        raise ValueError("`keep_ones=False` needs permutations: O(d) fixes no vector.")
+    words = bases if permutes else bases.astype(float)
+    for _ in range(length - 1):
+        first, letter = words[:, :, None], bases[:, None]
+        if permutes:
+            words = np.take_along_axis(first, letter, axis=-1)
+        else:
+            words = first @ letter
+        words = words.reshape(len(bases), -1, *bases.shape[2:])
+    if not permutes:
+        return words
+    rows = np.arange(bases.shape[-1])[:, None]
+    dense = (rows == words[:, :, None, :]).astype(float)
+    if keep_ones:
+        return dense
+    frame = scipy.linalg.helmert(bases.shape[-1])  # orthonormal rows, all ⟂ 1
+    return frame @ dense @ frame.T
+
+
+def _fill(
+    places: Int[np.ndarray, "trials side side"],
+    words: Float[np.ndarray, "trials n_words d d"],
+) -> Float[np.ndarray, "trials size size"]:
+    """Puts the block λ(w) at the place of w."""
+    trials, side, _ = places.shape
+    blocks = words[np.arange(trials)[:, None, None], places]
+    size = side * words.shape[-1]
+    return blocks.transpose(0, 1, 3, 2, 4).reshape(trials, size, size)
+
+
+def _kernel_eigenvalues(
+    matrices: Float[np.ndarray, "trials size size"], side: int
+) -> Float[np.ndarray, "trials size"]:
+    """Returns the eigenvalues of M M^T / side; rounding below zero is cut off."""
+    if matrices.shape[-1] <= 64:
+        grams = matrices @ matrices.swapaxes(-1, -2) / side
+        return np.clip(np.linalg.eigvalsh(grams), 0, None)
+    # Large ones singly: SciPy's LAPACK needs half the time of NumPy's batch, and
+    # `syrk` half that of a product. M^T is M in Fortran's order, no copy.
+    (syrk,) = scipy.linalg.get_blas_funcs(["syrk"], dtype=matrices.dtype)
+    values = [
+        scipy.linalg.eigh(
+            syrk(1 / side, matrix.T, trans=1, lower=1),
+            lower=True,
+            eigvals_only=True,
+            overwrite_a=True,
+            check_finite=False,
+            driver="ev",
+        )
+        for matrix in matrices
+    ]
+    return np.clip(np.stack(values), 0, None)
+
+
+def _count_digits(n_words: int) -> int:
+    """Returns 2k for n_words = 4^k."""
+    k = (n_words.bit_length() - 1) // 2
+    if n_words < 4 or 4**k != n_words:
+        raise ValueError(
+            f"`n_words` must be a power of 4, from 4 on, got {n_words}; the nearest "
+            f"are {4 ** max(k, 1)} and {4 ** (max(k, 1) + 1)}."
+        )
+    return 2 * k
+
+
+def _check_trials(group: str, dim: int, n_trials: int) -> None:
+    if group not in GROUPS:
+        raise ValueError(f"No group {group!r}. Known: {', '.join(GROUPS)}.")
+    for name, value, least in (("dim", dim, 2), ("n_trials", n_trials, 1)):
+        if value < least:
+            raise ValueError(f"`{name}` must be at least {least}, got {value}.")

@@ -1,0 +1,230 @@
+"""Laws of block matrices of words."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freeproj import matrices
+from freeproj.spectra import block_laws, blocks
+
+LENGTHS = (1, 2, 4, 8)
+ARRANGEMENTS = [*blocks.ARRANGEMENTS, "(1,8)(3,6,2)"]
+PAPER_AXES = (0, 6, 2, 4, 3, 5, 1, 7)
+
+
+def bases_of(group, length, dim, n_words=256):
+    n, rng = round(n_words ** (1 / length)), np.random.default_rng(0)
+    if group == "permutation":
+        return np.stack([rng.permutation(dim) for _ in range(n)])
+    return np.linalg.qr(rng.standard_normal((n, dim, dim)))[0]
+
+
+def test_the_papers_transpose_has_the_papers_indices():
+    A = blocks.partial_transpose(blocks.raw(256))
+    for j in itertools.product((0, 1), repeat=8):
+        row = int("".join(str(j[i - 1]) for i in (1, 7, 3, 5)), 2)
+        column = int("".join(str(j[i - 1]) for i in (4, 6, 2, 8)), 2)
+        assert A[row, column] == int("".join(map(str, j)), 2)
+
+
+def test_cycles_and_axes_name_the_same_transpose():
+    assert blocks.transpose_axes(blocks.PAPER_TRANSPOSE) == PAPER_AXES
+    W = blocks.raw(256)
+    by_axes = blocks.partial_transpose(W, PAPER_AXES)
+    np.testing.assert_array_equal(by_axes, blocks.partial_transpose(W, "(2,7)(4,5)"))
+    assert blocks.transpose_axes("(1,2,3)", 4) == (1, 2, 0, 3)
+
+
+def test_the_papers_transpose_is_an_involution_and_moves_words():
+    W = blocks.raw(256)
+    A = blocks.partial_transpose(W)
+    assert (A != W).any()
+    np.testing.assert_array_equal(blocks.partial_transpose(A), W)
+
+
+@given(st.permutations(range(6)))
+@settings(max_examples=30, deadline=None)
+def test_a_transpose_is_undone_by_its_inverse(axes):
+    W = blocks.raw(64)
+    there = blocks.partial_transpose(W, axes)
+    np.testing.assert_array_equal(np.sort(there, axis=None), np.arange(64))
+    back = blocks.partial_transpose(there, np.argsort(axes).tolist())
+    np.testing.assert_array_equal(back, W)
+
+
+def test_the_transpose_of_all_digits_is_the_transpose():
+    W = blocks.raw(16)
+    np.testing.assert_array_equal(blocks.partial_transpose(W, "(1,3)(2,4)"), W.T)
+
+
+def test_a_shuffle_is_uniform_over_places():
+    rng = np.random.default_rng(0)
+    n_draws = 3200
+    places = [np.argmin(blocks.shuffled(rng, 16)) for _ in range(n_draws)]
+    counts = np.bincount(places, minlength=16)
+    chi_square = np.sum((counts - 200) ** 2 / 200)
+    assert chi_square < 15 + 4 * np.sqrt(30)  # mean 15, variance 30
+
+
+@pytest.mark.parametrize("group", blocks.GROUPS)
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_blocks_are_the_matrices_of_their_words(group, length):
+    bases = bases_of(group, length, dim=3, n_words=16)
+    words = np.asarray(matrices.represent_all(bases, length), dtype=float)
+    if group == "permutation":
+        words = np.stack([matrices.dense(each.astype(np.int32)) for each in words])
+    A = blocks.partial_transpose(blocks.raw(16), "(1,3)")
+    matrix = blocks.block_matrix(A, bases, length)
+    for i, j in itertools.product(range(4), repeat=2):
+        block = matrix[3 * i : 3 * i + 3, 3 * j : 3 * j + 3]
+        np.testing.assert_allclose(block, words[A[i, j]], atol=1e-6)
+
+
+@pytest.mark.parametrize("group", blocks.GROUPS)
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_kernels_mean_is_exactly_one(group, arrangement, length):
+    spectra = blocks.block_spectra(
+        length=length, group=group, dim=5, n_trials=3, arrangement=arrangement
+    )
+    assert spectra.shape == (3, 16 * 5)
+    np.testing.assert_allclose(spectra.mean(axis=1), 1, rtol=1e-12)
+    assert (spectra >= 0).all()
+    assert (np.diff(spectra, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("length", [2, 4, 8])
+def test_the_raw_square_has_eigenvalues_16_and_0(length):
+    spectra = blocks.block_spectra(length=length, dim=6, n_trials=4, arrangement="raw")
+    np.testing.assert_allclose(spectra[:, -6:], 16, rtol=1e-12)
+    np.testing.assert_allclose(spectra[:, :-6], 0, atol=1e-12)
+
+
+def test_the_raw_square_has_singular_values_4_and_0():
+    bases = bases_of("orthogonal", 4, dim=6)
+    values = blocks.block_singular_values(blocks.raw(256), bases, 4)
+    np.testing.assert_allclose(values[-6:], 4, rtol=1e-12)
+    np.testing.assert_allclose(values[:-6], 0, atol=1e-12)
+
+
+def second_moments(arrangement):
+    settings = {"dim": 12, "n_trials": 8, "arrangement": arrangement}
+    spectra = [blocks.block_spectra(length=each, **settings) for each in LENGTHS]
+    return [(values**2).mean() for values in spectra]
+
+
+def test_the_transpose_tells_lengths_apart():
+    assert (np.diff(second_moments("transposed")) > 0.3).all()
+
+
+def test_the_shuffle_does_not_tell_lengths_apart():
+    np.testing.assert_allclose(second_moments("shuffled"), 31 / 16, atol=0.05)
+
+
+def test_half_the_spectrum_vanishes_for_eight_letters():
+    spectra = blocks.block_spectra(length=8, dim=8, n_trials=4)
+    assert (spectra[:, :64] < 1e-12).all()
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_singular_values_are_square_roots_of_the_spectrum(length):
+    bases = bases_of("orthogonal", length, dim=5)
+    A = blocks.partial_transpose(blocks.raw(256))
+    values = blocks.block_singular_values(A, bases, length)
+    np.testing.assert_allclose(
+        values**2, blocks.block_spectrum(A, bases, length), atol=1e-12
+    )
+
+
+def test_arrays_of_jax_are_taken_and_computed_in_float64():
+    bases = matrices.permutations(jax.random.key(0), 2, 4)
+    spectrum = blocks.block_spectrum(blocks.raw(16), bases, 4)
+    assert spectrum.dtype == np.float64
+    single = bases_of("orthogonal", 4, dim=3, n_words=16).astype(np.float32)
+    spectrum = blocks.block_spectrum(blocks.raw(16), jnp.asarray(single), 4)
+    assert spectrum.dtype == np.float64
+    assert spectrum.mean() == pytest.approx(1, rel=1e-6)
+
+
+def test_large_and_small_kernels_take_the_same_values():
+    matrix = np.random.default_rng(0).standard_normal((2, 80, 80))
+    expected = np.linalg.eigvalsh(matrix @ matrix.transpose(0, 2, 1) / 4)
+    np.testing.assert_allclose(blocks._kernel_eigenvalues(matrix, 4), expected)
+    small = blocks._kernel_eigenvalues(matrix[:, :50, :50], 4)
+    cut = matrix[:, :50, :50]
+    np.testing.assert_allclose(
+        small, np.linalg.eigvalsh(cut @ cut.transpose(0, 2, 1) / 4), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_all_ones_vector_adds_one_outlier_and_zeros(length):
+    settings = {"length": length, "group": "permutation", "dim": 4, "n_trials": 3}
+    kept = blocks.block_spectra(**settings)
+    removed = blocks.block_spectra(**settings, keep_ones=False)
+    assert removed.shape == (3, 16 * 3)
+    np.testing.assert_allclose(removed.mean(axis=1), 1, rtol=1e-12)
+    # On the vectors constant in each block K is the matrix of ones: 16 and 15 zeros.
+    with_outlier = np.concatenate([removed, np.zeros((3, 15)), np.full((3, 1), 16)], 1)
+    np.testing.assert_allclose(np.sort(with_outlier, axis=1), kept, atol=1e-10)
+
+
+def test_a_trial_does_not_depend_on_how_many_there_are(monkeypatch):
+    for group, arrangement in itertools.product(blocks.GROUPS, blocks.ARRANGEMENTS):
+        settings = {"length": 2, "group": group, "dim": 4, "arrangement": arrangement}
+        many = blocks.block_spectra(**settings, n_trials=5)
+        with monkeypatch.context() as patch:
+            patch.setattr(blocks, "_CHUNK", 2 * 256 * 16)  # two trials at a time
+            few = blocks.block_spectra(**settings, n_trials=3)
+        np.testing.assert_allclose(few, many[:3], atol=1e-12)
+    assert not np.allclose(many, blocks.block_spectra(**settings, n_trials=5, seed=1))
+
+
+def test_letters_follow_kesten_mckay_rather_than_marchenko_pastur():
+    spectra = blocks.block_spectra(length=1, dim=16, n_trials=16)
+    for order in (2, 3):
+        measured = (spectra**order).mean(axis=1)
+        error = measured.std(ddof=1) / np.sqrt(len(measured))
+        limit = float(block_laws.kesten_mckay_moment(order))
+        # Finite d: Haar matrices are free up to terms of order 1/d².
+        assert abs(measured.mean() - limit) < 4 * error + 0.01
+        gap = block_laws.marchenko_pastur_moment(order) - measured.mean()
+        assert gap > 10 * error
+    assert spectra.max() < 4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: blocks.raw(200), r"power of 4.*got 200.*64 and 256"),
+        (lambda: blocks.raw(2), "4 and 16"),
+        (lambda: blocks.transpose_axes("(2,9)"), r"1\.\.8, got \(2,9\)"),
+        (lambda: blocks.transpose_axes("2,7"), "Cycles are written"),
+        (lambda: blocks.transpose_axes("(2,7)(2,5)"), "must permute 8 digits"),
+        (lambda: blocks.transpose_axes((0, 1, 1, 3), 4), "must permute 4 digits"),
+        (lambda: blocks.block_spectra(length=3), "nearest are 216"),
+        (lambda: blocks.block_spectra(length=1, group="SO"), "No group 'SO'"),
+        (lambda: blocks.block_spectra(length=1, n_trials=0), "`n_trials`"),
+        (lambda: blocks.block_spectra(length=1, dim=1), "`dim`"),
+        (
+            lambda: blocks.block_spectra(length=1, arrangement="tranposed"),
+            "No arrangement 'tranposed'. Known: transposed, raw, shuffled",
+        ),
+        (
+            lambda: blocks.block_spectra(length=1, dim=4, keep_ones=False),
+            "needs permutations",
+        ),
+        (
+            lambda: blocks.block_spectrum(blocks.raw(16), np.eye(3)[None], 2),
+            "1 bases have 1 words of length 2, but the arrangement has 16 places",
+        ),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_refused_with_the_way_out(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
