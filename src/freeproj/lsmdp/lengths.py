@@ -131,7 +131,9 @@ def paired_changes(
     """
     if reference not in comparison.lengths:
         known = ", ".join(map(str, comparison.lengths))
-        raise ValueError(f"`reference` must be a length compared ({known}).")
+        raise ValueError(
+            f"`reference` must be a length compared ({known}), got {reference}."
+        )
     column = comparison.lengths.index(reference)
     table = comparison.table
     means = _bootstrap_means(table, n_resamples, seed)

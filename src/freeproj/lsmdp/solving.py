@@ -71,8 +71,9 @@ def solve(
         solution = _solve_discounted(space, exponent, discount)
     if not (solution.desirability >= np.finfo(float).tiny).all():
         raise ValueError(
-            "z* is smaller than the smallest number: `costs` reach "
-            f"{costs.max():.3g} at `temperature` {temperature:.3g}; raise the latter."
+            f"z* falls below the smallest number: `costs` up to {costs.max():.3g} at "
+            f"`temperature` {temperature:.3g} and `discount` {discount:.3g}; raise the "
+            "temperature (or lower the discount)."
         )
     return solution
 
