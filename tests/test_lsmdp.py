@@ -211,7 +211,7 @@ def test_a_policy_lives_on_the_edges_and_ignores_the_scale_of_z():
         (np.zeros(16), {"reading": "goals"}, "No reading 'goals'. Known: goal, perron"),
         (np.zeros(16), {"temperature": 0.0}, "`temperature` must be positive, got 0"),
         (np.zeros(16), {"discount": 1.0}, r"`discount` must lie in \(0, 1\), got 1.0"),
-        (np.ones(16) * (np.arange(16) < 15), {"temperature": 1e-3}, "raise the temperature"),
+        (1.0 * (np.arange(16) < 15), {"temperature": 1e-3}, "raise the temperature"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused_with_the_way_out(costs, options, message):
