@@ -151,17 +151,6 @@ def test_arrays_of_jax_are_taken_and_computed_in_float64():
     assert spectrum.mean() == pytest.approx(1, rel=1e-6)
 
 
-def test_large_and_small_kernels_take_the_same_values():
-    matrix = np.random.default_rng(0).standard_normal((2, 80, 80))
-    expected = np.linalg.eigvalsh(matrix @ matrix.transpose(0, 2, 1) / 4)
-    np.testing.assert_allclose(blocks._kernel_eigenvalues(matrix, 4), expected)
-    small = blocks._kernel_eigenvalues(matrix[:, :50, :50], 4)
-    cut = matrix[:, :50, :50]
-    np.testing.assert_allclose(
-        small, np.linalg.eigvalsh(cut @ cut.transpose(0, 2, 1) / 4), atol=1e-12
-    )
-
-
 @pytest.mark.parametrize("length", LENGTHS)
 def test_the_all_ones_vector_adds_one_outlier_and_zeros(length):
     settings = {"length": length, "group": "permutation", "dim": 4, "n_trials": 3}

@@ -13,12 +13,15 @@ binary digits of the places; `shuffled` is a uniform permutation. (Appendix C,
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.linalg
 from jaxtyping import Array, Float, Int
+from threadpoolctl import threadpool_limits
 
 from freeproj.words import generators_for
 
@@ -43,7 +46,7 @@ GROUPS = ("orthogonal", "permutation")
 PAPER_TRANSPOSE = "(2,7)(4,5)"
 
 _Bases = Float[Array | np.ndarray, "n d d"] | Int[Array | np.ndarray, "n d"]
-_CHUNK = 2**22  # matrix entries held at a time, 32 megabytes
+_CHUNK = 2**20  # matrix entries of one piece of work, 8 megabytes
 _Square = Int[np.ndarray, "side side"]
 
 
@@ -115,7 +118,8 @@ def block_spectrum(
 ) -> Float[np.ndarray, " size"]:
     """Returns the eigenvalues of K = n_w^(-1/2) λ(A)λ(A)^T, ascending."""
     matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
-    return _kernel_eigenvalues(matrix[None], len(arrangement))[0]
+    with threadpool_limits(1):
+        return _kernel_eigenvalues(matrix, len(arrangement))
 
 
 def block_singular_values(
@@ -127,7 +131,8 @@ def block_singular_values(
     its cost.
     """
     matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
-    values = scipy.linalg.svdvals(matrix, overwrite_a=True, check_finite=False)
+    with threadpool_limits(1):
+        values = np.linalg.svd(matrix, compute_uv=False)
     return values[::-1] / np.sqrt(len(arrangement))
 
 
@@ -150,21 +155,27 @@ def block_spectra(
     """
     n_generators = generators_for(n_words, length)
     _check_trials(group, dim, n_trials)
-    rng_bases, rng_places = np.random.default_rng([seed, length]).spawn(2)
     square = _named_arrangement(arrangement, n_words)
     draw = _haar if group == "orthogonal" else _permutations
+
+    def spectra_of(trials: range) -> Float[np.ndarray, "some size"]:
+        rngs = [np.random.default_rng([seed, length, trial]) for trial in trials]
+        bases = np.stack([draw(rng, n_generators, dim) for rng in rngs])
+        places = [
+            shuffled(rng, n_words) if arrangement == "shuffled" else square
+            for rng in rngs
+        ]
+        matrices = _fill(np.stack(places), _all_words(bases, length, keep_ones))
+        return _kernel_eigenvalues(matrices, len(square))
+
     step = max(1, _CHUNK // (n_words * dim**2))
-    spectra = []
-    for start in range(0, n_trials, step):
-        trials = min(step, n_trials - start)
-        words = _all_words(
-            draw(rng_bases, trials, n_generators, dim), length, keep_ones
-        )
-        places = np.broadcast_to(square, (trials, *square.shape))
-        if arrangement == "shuffled":
-            places = np.stack([shuffled(rng_places, n_words) for _ in range(trials)])
-        spectra.append(_kernel_eigenvalues(_fill(places, words), len(square)))
-    return np.concatenate(spectra)
+    parts = [
+        range(start, min(start + step, n_trials)) for start in range(0, n_trials, step)
+    ]
+    # One thread of ours per core, none of LAPACK's: those wait for each other in busy
+    # loops, which on a machine with other work takes minutes instead of seconds.
+    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+        return np.concatenate(list(pool.map(spectra_of, parts)))
 
 
 def _named_arrangement(arrangement: str | Sequence[int], n_words: int) -> _Square:
@@ -197,19 +208,14 @@ def _axes_of_cycles(cycles: str, n_digits: int) -> list[int]:
     return axes
 
 
-def _haar(
-    rng: np.random.Generator, trials: int, n: int, d: int
-) -> Float[np.ndarray, "trials n d d"]:
+def _haar(rng: np.random.Generator, n: int, d: int) -> Float[np.ndarray, "n d d"]:
     """Draws from O(d) in float64; without the signs of R the law would not be Haar."""
-    q, r = np.linalg.qr(rng.standard_normal((trials, n, d, d)))
+    q, r = np.linalg.qr(rng.standard_normal((n, d, d)))
     return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
 
 
-def _permutations(
-    rng: np.random.Generator, trials: int, n: int, d: int
-) -> Int[np.ndarray, "trials n d"]:
-    rows = np.broadcast_to(np.arange(d), (trials, n, d))
-    return rng.permuted(rows, axis=-1)
+def _permutations(rng: np.random.Generator, n: int, d: int) -> Int[np.ndarray, "n d"]:
+    return rng.permuted(np.broadcast_to(np.arange(d), (n, d)), axis=-1)
 
 
 def _all_words(
@@ -249,27 +255,11 @@ def _fill(
 
 
 def _kernel_eigenvalues(
-    matrices: Float[np.ndarray, "trials size size"], side: int
-) -> Float[np.ndarray, "trials size"]:
+    matrices: Float[np.ndarray, "*trials size size"], side: int
+) -> Float[np.ndarray, "*trials size"]:
     """Returns the eigenvalues of M M^T / side; rounding below zero is cut off."""
-    if matrices.shape[-1] <= 64:
-        grams = matrices @ matrices.swapaxes(-1, -2) / side
-        return np.clip(np.linalg.eigvalsh(grams), 0, None)
-    # Large ones singly: SciPy's LAPACK needs half the time of NumPy's batch, and
-    # `syrk` half that of a product. M^T is M in Fortran's order, no copy.
-    (syrk,) = scipy.linalg.get_blas_funcs(["syrk"], dtype=matrices.dtype)
-    values = [
-        scipy.linalg.eigh(
-            syrk(1 / side, matrix.T, trans=1, lower=1),
-            lower=True,
-            eigvals_only=True,
-            overwrite_a=True,
-            check_finite=False,
-            driver="ev",
-        )
-        for matrix in matrices
-    ]
-    return np.clip(np.stack(values), 0, None)
+    kernels = matrices @ matrices.swapaxes(-1, -2) / side
+    return np.clip(np.linalg.eigvalsh(kernels), 0, None)
 
 
 def _count_digits(n_words: int) -> int:

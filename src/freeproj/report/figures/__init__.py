@@ -46,6 +46,33 @@ _SPECS = (
     FigureSpec(
         "overview", "RP against FRP: shared prefixes (Fig. 1 right)", "overview"
     ),
+    FigureSpec(
+        "block-spectra",
+        "Block matrices after the partial transpose, O(64) (appendix C)",
+        "block_spectra",
+    ),
+    FigureSpec(
+        "block-spectra-raw",
+        "Block matrices as they stand: 16 and 0 (appendix C)",
+        "block_spectra",
+        {"arrangement": "raw"},
+    ),
+    FigureSpec(
+        "block-spectra-shuffled",
+        "Block matrices shuffled: no length differs (appendix C)",
+        "block_spectra",
+        {"arrangement": "shuffled"},
+    ),
+    FigureSpec(
+        "block-spectra-permutation",
+        "Block matrices over S(16), with and without the ones (appendix C)",
+        "block_spectra",
+        {"group": "permutation", "dim": 16},
+    ),
+    FigureSpec("lsmdp", "LSMDP: four distances against word length (Fig. 4)", "lsmdp"),
+    FigureSpec(
+        "lsmdp-spaces", "LSMDP: the two state spaces (appendix E)", "lsmdp_spaces"
+    ),
 )
 
 REGISTRY: dict[str, FigureSpec] = {spec.name: spec for spec in _SPECS}
