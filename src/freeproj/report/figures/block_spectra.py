@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from freeproj.report.numbers import Numbers
 from freeproj.report.style import INK, LENGTH_COLOURS, PALETTE, WIDE
@@ -22,7 +23,6 @@ from freeproj.words import generators_for
 __all__ = ["compute", "draw"]
 
 _N_BINS = 50
-_ATOM_WIDTH = 1e-6  # eigenvalues this close are one point mass
 _TITLES = {
     "transposed": "Partial transpose (2,7)(4,5)",
     "raw": "Raw square, no transpose",
@@ -66,108 +66,106 @@ def compute(
 
 def draw(numbers: Numbers) -> Figure:
     """Draws histograms of K above those of √K, or of K without the all-ones vector."""
-    eigenvalues = numbers["eigenvalues"]
-    permutes = str(numbers["group"]) == "permutation"
-    if permutes:
-        rows = [
-            ("eigenvalue of K", eigenvalues, False),
-            (
-                "eigenvalue of K off the ones",
-                numbers["eigenvalues_without_ones"],
-                False,
-            ),
-        ]
+    spectra = numbers["eigenvalues"]
+    if str(numbers["group"]) == "permutation":
+        lower = ("eigenvalue of K off the ones", numbers["eigenvalues_without_ones"], 1)
     else:
-        rows = [
-            ("eigenvalue of K", eigenvalues, False),
-            ("singular value, √K", np.sqrt(eigenvalues), True),
-        ]
+        lower = ("singular value, √K", spectra, 2)
+    rows = [("eigenvalue of K", spectra, 1), lower]
+    figure = Figure(figsize=(WIDE, 3.8), layout="constrained")
     n_lengths = len(numbers["lengths"])
-    figure = Figure(figsize=(WIDE, 3.5), layout="constrained")
     grid = figure.subplots(2, n_lengths, sharex="row", sharey="row", squeeze=False)
-    for axes_row, (label, values, square_roots) in zip(grid, rows, strict=True):
-        _draw_row(axes_row, values, numbers, square_roots)
+    for axes_row, (label, eigenvalues, root) in zip(grid, rows, strict=True):
+        _draw_row(axes_row, eigenvalues, numbers, root)
         axes_row[0].set_ylabel("density")
         for axes in axes_row:
             axes.set_xlabel(label)
     for axes, length in zip(grid[0], numbers["lengths"], strict=True):
         n = generators_for(int(numbers["n_words"]), int(length))
         axes.set_title(f"ℓ = {length}, n = {n}")
-    grid[0, -1].legend(loc="upper right", handlelength=1.6)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
     figure.suptitle(_caption(numbers), fontsize=9)
     return figure
 
 
 def _draw_row(
-    axes_row: Sequence[Axes],
-    values: np.ndarray,
-    numbers: Numbers,
-    square_roots: bool,
+    axes_row: np.ndarray, eigenvalues: np.ndarray, numbers: Numbers, root: int
 ) -> None:
-    """Draws one kind of value, a panel per length, on common axes."""
-    right = 1.04 * max(values.max(), 2 if square_roots else 4)
+    """Draws the root-th roots of eigenvalues, a panel per length, on common axes."""
+    right = 1.04 * max(eigenvalues.max(), 4) ** (1 / root)
     bins = np.linspace(0, right, _N_BINS + 1)
-    tops = []
-    for axes, length, sample in zip(axes_row, numbers["lengths"], values, strict=True):
+    beside_pole = [0.4]
+    rows = zip(axes_row, numbers["lengths"], eigenvalues, strict=True)
+    for axes, length, sample in rows:
         colour = LENGTH_COLOURS.get(int(length), PALETTE[3])
         smooth, atoms = _split_atoms(sample.ravel())
         # The point masses count too: the bars' area is what they leave of 1.
-        heights = np.histogram(smooth, bins)[0] / (sample.size * np.diff(bins))
-        axes.stairs(heights, bins, fill=True, color=colour, alpha=0.55, linewidth=0)
-        _draw_laws(axes, right, int(numbers["n_words"]), square_roots)
-        _draw_atoms(axes, atoms, colour)
-        tops.append(np.partition(heights, -2)[-2])
+        counts = np.histogram(smooth ** (1 / root), bins)[0]
+        heights = counts / (sample.size * np.diff(bins))
+        axes.stairs(heights, bins, fill=True, color=colour, alpha=0.6, linewidth=0)
+        _draw_laws(axes, int(numbers["n_words"]), root)
+        _draw_atoms(axes, atoms, right, root)
+        beside_pole.append(heights[1])
     # The density of K has a pole at 0; the panels show what lies beside it.
-    top = 1.3 * max(*tops, 0.4)
     axes_row[0].set_xlim(-0.02 * right, right)
-    axes_row[0].set_ylim(0, top)
+    axes_row[0].set_ylim(0, 1.45 * max(beside_pole))
+    axes_row[0].xaxis.set_major_locator(MaxNLocator(4, integer=True))
 
 
-def _draw_laws(axes: Axes, right: float, n_words: int, square_roots: bool) -> None:
+def _draw_laws(axes: Axes, n_words: int, root: int) -> None:
     """Draws the limit of ℓ = 1 and the law the paper names."""
     n_blocks = round(np.sqrt(n_words))
-    x = np.linspace(0.002, right, 1500)
-    at, slope = (x**2, 2 * x) if square_roots else (x, 1.0)
-    kesten_mckay = kesten_mckay_density(at, n_blocks) * slope
-    marchenko_pastur = marchenko_pastur_density(at) * slope
-    axes.plot(
-        x, kesten_mckay, color=INK, lw=0.9, label=f"Kesten–McKay, {n_blocks} blocks"
+    edge = 4 * (1 - 1 / n_blocks)
+    laws = (
+        (
+            f"Kesten–McKay, {n_blocks} blocks: limit of ℓ = 1",
+            kesten_mckay_density,
+            edge,
+        ),
+        ("Marchenko–Pastur", marchenko_pastur_density, 4.0),
     )
-    axes.plot(
-        x,
-        marchenko_pastur,
-        color="0.45",
-        lw=0.9,
-        ls=(0, (2, 2)),
-        label="Marchenko–Pastur",
-    )
+    for (name, density, end), colour in zip(laws, (INK, "0.45"), strict=True):
+        # Dense at both ends, where the density has a pole and a vertical slope.
+        x = end * np.sin(np.linspace(0.01, np.pi / 2, 400)) ** 2
+        y = x ** (1 / root)
+        slope = root * y ** (root - 1)
+        dashes = "-" if colour == INK else (0, (2, 2))
+        axes.plot(y, density(x) * slope, color=colour, lw=0.9, ls=dashes, label=name)
 
 
 def _split_atoms(sample: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
-    """Returns what is left without the point masses, and each mass by its place."""
-    places = np.unique(np.round(sample, 5))
+    """Returns what is left without the point masses, and each mass by its place.
+
+    Numbers below 1e-12 are zeros; with long words the density's pole alone puts up to
+    half a percent there. Equal numbers at the right end are an outlier of each trial.
+    """
+    top = sample.max()
+    zeros, highest = sample < 1e-12, np.abs(sample - top) < 1e-9 * top
     atoms, smooth = {}, np.ones(len(sample), dtype=bool)
-    for place in (places[0], places[-1]):
-        near = np.abs(sample - place) < 1e-5
-        if near.mean() > 0.003 and near.sum() > 8:
-            atoms[float(place)] = float(near.mean())
-            smooth &= ~near
+    for place, there, least in ((0.0, zeros, 0.01), (top, highest, 0.003)):
+        if there.mean() > least and there.sum() > 1:
+            atoms[float(place)] = float(there.mean())
+            smooth &= ~there
     return sample[smooth], atoms
 
 
-def _draw_atoms(axes: Axes, atoms: dict[float, float], colour: str) -> None:
-    """Marks every point mass by a line through the panel and its share in percent."""
+def _draw_atoms(axes: Axes, atoms: dict[float, float], right: float, root: int) -> None:
+    """Marks every point mass by a line and its share in percent."""
     for place, share in atoms.items():
-        axes.axvline(place, color=colour, lw=2.2, ymax=0.62, solid_capstyle="butt")
-        leftmost = place < np.mean(axes.get_xlim())
+        at = place ** (1 / root)
+        outward = -1 if at > right / 2 else 1
+        axes.axvline(at, color=INK, lw=1.6, ymax=0.86, solid_capstyle="butt")
         axes.annotate(
-            f"{100 * share:.2g} % at {place:.0f}",
-            (place, 0.64),
+            f"{100 * share:.3g} % at {at:.0f}",
+            (at, 0.86),
+            xytext=(12 * outward, 2),
+            textcoords="offset points",
             xycoords=("data", "axes fraction"),
-            ha="left" if leftmost else "right",
-            va="bottom",
-            fontsize=6.5,
-            color=colour,
+            ha="left" if outward > 0 else "right",
+            va="center",
+            fontsize=7,
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": INK},
         )
 
 

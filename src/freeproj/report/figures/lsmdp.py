@@ -29,10 +29,10 @@ __all__ = ["compute", "draw"]
 _SPACES = {"lattice": lattice, "tree": binary_tree}
 _COLOURS = {"lattice": PALETTE[0], "tree": PALETTE[1]}
 _TITLES = (
-    "KL(π* ‖ πˡ), sum over states",
-    "|πˡ - π*|, sum over states",
-    "z of unit length, L2",
-    "z of unit length, L1",
+    r"KL($\pi^*\Vert\,\pi^\ell$), sum over states",
+    r"$|\pi^\ell - \pi^*|$, sum over states",
+    r"$z^\ell$ from $z^*$, unit length, L2",
+    r"$z^\ell$ from $z^*$, unit length, L1",
 )
 
 
@@ -84,13 +84,14 @@ def draw(numbers: Numbers) -> Figure:
     grid[2, 0].set_ylabel(f"change from ℓ = 1 in %\n{many} seeds, 95 % interval")
     for row in grid[1:]:
         _same_limits(row)
-    ticks = [*map(str, numbers["lengths"]), "z=1"]
+    figure.align_ylabels(grid[:, 0])
+    ticks = [*map(str, numbers["lengths"]), "const"]
     grid[0, 0].set_xticks(range(len(ticks)), ticks)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     figure.suptitle(
         f"Reading '{numbers['reading']}', {numbers['n_words']} words. "
-        "z = 1 is the baseline that knows no solution; lower is better.",
+        "z = const is the baseline that knows no solution; lower is better.",
         fontsize=9,
     )
     return figure
@@ -155,12 +156,12 @@ def _draw_points(
         marker="D",
         mfc="white",
         ls="none",
-        label=f"{name}, z = 1",
+        label=f"{name}, z = const",
         **style,
     )
 
 
-def _same_limits(row: Sequence[Axes]) -> None:
+def _same_limits(row: np.ndarray) -> None:
     low = min(axes.get_ylim()[0] for axes in row)
     high = max(axes.get_ylim()[1] for axes in row)
     for axes in row:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from freeproj.lsmdp import binary_tree, lattice, sample_costs, solve
@@ -37,44 +39,51 @@ def draw(numbers: Numbers) -> Figure:
     """Draws costs above z*, lattice left and tree right; the goal is ringed in red."""
     figure = Figure(figsize=(WIDE, 5.0), layout="constrained")
     grid = figure.subplots(2, 2, width_ratios=(1, 1.9))
+    least = min(numbers[f"{name}_desirability"].min() for name in _SPACES)
     rows = (
-        ("cost", "cost c(s)", "YlGnBu"),
-        ("desirability", "desirability z*(s)", "YlOrBr"),
+        ("cost", "cost c(s)", "YlGnBu", Normalize(0, 1)),
+        ("desirability", "desirability z*(s)", "YlOrBr", LogNorm(least, 1)),
     )
-    for axes_row, (key, title, colours) in zip(grid, rows, strict=True):
+    for axes_row, (key, title, colours, norm) in zip(grid, rows, strict=True):
         for axes, name in zip(axes_row, _SPACES, strict=True):
-            points = _draw_graph(axes, numbers, name, numbers[f"{name}_{key}"], colours)
-            n_states = len(numbers[f"{name}_cost"])
-            axes.set_title(f"{title}, {name} of {n_states} states")
-        figure.colorbar(points, ax=axes_row, fraction=0.03, aspect=24)
+            values = numbers[f"{name}_{key}"]
+            _draw_edges(axes, numbers, name)
+            _draw_vertices(axes, numbers, name, values, colours, norm)
+            axes.set_title(f"{title}, {name} of {len(values)} states")
+            axes.set_axis_off()
+            axes.margins(0.12)
+        scale = ScalarMappable(norm, colours)
+        figure.colorbar(scale, ax=axes_row, fraction=0.03, aspect=24)
     return figure
 
 
-def _draw_graph(
-    axes: Axes, numbers: Numbers, name: str, values: np.ndarray, colours: str
-):
-    """Draws edges, then vertices coloured and labelled by their values."""
+def _draw_edges(axes: Axes, numbers: Numbers, name: str) -> None:
+    segments = list(numbers[f"{name}_positions"][numbers[f"{name}_edges"]])
+    lines = LineCollection(segments, colors="0.55", linewidths=1.1, zorder=1)
+    axes.add_collection(lines)
+
+
+def _draw_vertices(
+    axes: Axes,
+    numbers: Numbers,
+    name: str,
+    values: np.ndarray,
+    colours: str,
+    norm: Normalize,
+) -> None:
+    """Draws the vertices, coloured and labelled by their values."""
     positions, goal = numbers[f"{name}_positions"], int(numbers[f"{name}_goal"])
-    segments = list(positions[numbers[f"{name}_edges"]])
-    axes.add_collection(
-        LineCollection(segments, colors="0.55", linewidths=1.1, zorder=1)
-    )
-    points = axes.scatter(
+    axes.scatter(
         *positions.T,
         c=values,
-        s=330,
+        s=370,
         cmap=colours,
-        vmin=0,
-        vmax=1,
+        norm=norm,
         edgecolors=[_GOAL if at == goal else INK for at in range(len(values))],
         linewidths=[2.4 if at == goal else 0.6 for at in range(len(values))],
         zorder=2,
     )
     for (x, y), value in zip(positions, values, strict=True):
-        ink = "white" if value > 0.62 else INK
-        axes.text(
-            x, y, f"{value:.2f}", ha="center", va="center", fontsize=6.5, color=ink
-        )
-    axes.set_axis_off()
-    axes.margins(0.12)
-    return points
+        label = f"{value:.2f}" if value >= 0.1 else f"{value:.1g}"
+        ink = "white" if norm(value) > 0.6 else INK
+        axes.text(x, y, label, ha="center", va="center", fontsize=6, color=ink)
