@@ -287,10 +287,11 @@ def test_a_single_cost_vector_needs_no_seed_axis():
 @pytest.mark.parametrize(
     ("permutations", "length", "message"),
     [
-        (np.zeros((2, 3, 4), dtype=int), 1, "every state once in each row"),
-        (np.full((2, 3, 4), 4), 1, r"states 0\.\.3, each once"),
-        (np.zeros((2, 3, 5), dtype=int), 1, r"states 0\.\.3"),
-        (np.zeros((3, 4), dtype=int), 1, r"of shape \(2, 'n', 4\).*\(3, 4\)"),
+        (np.zeros((2, 3, 4), dtype=int), 1, r"states 0\.\.3 once in every row"),
+        (np.full((2, 3, 4), 4), 1, r"states 0\.\.3 once in every row"),
+        (drawn_permutations(2, 3, 4) - 1, 1, "once in every row"),
+        (drawn_permutations(2, 3, 5), 1, r"of shape \(2, 4\), got \(2, 3, 5\)"),
+        (drawn_permutations(1, 3, 4)[0], 1, r"have shape \(2, 'n', 4\).*\(3, 4\)"),
         (np.zeros((2, 3, 4)), 1, "must be integers"),
         (drawn_permutations(2, 3, 4), 0, "`length` must be at least 1, got 0"),
     ],

@@ -27,6 +27,8 @@ __all__ = [
     "permute",
 ]
 
+_CHUNK = 2**17  # entries counted at a time, so that they stay in cache
+
 METRICS = ("kl", "policy_l1", "z_l2", "z_l1")
 
 
@@ -51,16 +53,19 @@ def permute(
     return vectors[..., np.argsort(permutation)]
 
 
-def mean_permutation(
-    permutations: Int[np.ndarray, "*seeds n d"],
-) -> Float[np.ndarray, "*seeds d d"]:
-    """Returns (U_1 + … + U_n)/n, U[σ(j), j] = 1, for each seed; doubly stochastic."""
+def mean_permutation(permutations: ArrayLike) -> Float[np.ndarray, "*seeds d d"]:
+    """Returns (U_1 + … + U_n)/n with U[σ(j), j] = 1, for permutations (..., n, d)."""
+    permutations = np.asarray(permutations)
+    if permutations.ndim < 2 or permutations.dtype.kind not in "iu":
+        raise ValueError(
+            "`permutations` must be integers of shape (..., n, d), got "
+            f"{permutations.dtype} of shape {permutations.shape}."
+        )
     *seeds, n, d = permutations.shape
     rows = permutations.reshape(-1, n, d)
-    # One count over all seeds: place (seed, σ(j), j) in a flat array.
-    start = d * d * np.arange(len(rows))[:, None, None] + np.arange(d)
-    counts = np.bincount((rows * d + start).ravel(), minlength=len(rows) * d * d)
-    return counts.reshape(*seeds, d, d) / n
+    step = max(1, _CHUNK // (n * d))
+    counts = [_count(rows[at : at + step]) for at in range(0, len(rows), step)]
+    return np.concatenate(counts).reshape(*seeds, d, d) / n
 
 
 def aggregate(
@@ -69,11 +74,15 @@ def aggregate(
     length: int,
 ) -> Float[np.ndarray, "*seeds d"]:
     """Returns z^ℓ for permutations of shape (..., n, d); no word is written out."""
-    permutations = np.asarray(permutations)
-    _check_permutations(permutations, desirability.shape, length)
+    if length < 1:
+        raise ValueError(f"`length` must be at least 1, got {length}.")
     mean = mean_permutation(permutations)
-    if not np.allclose(mean.sum(axis=-1), 1):
-        raise ValueError("`permutations` must hold every state once in each row.")
+    if mean.shape[:-1] != desirability.shape:
+        *seeds, d = desirability.shape
+        raise ValueError(
+            f"`permutations` must have shape {(*seeds, 'n', d)} for z of shape "
+            f"{desirability.shape}, got {np.shape(permutations)}."
+        )
     z = desirability[..., None]
     for _ in range(length):
         z = mean @ z
@@ -103,21 +112,16 @@ def _unit(z: Float[np.ndarray, "*seeds d"]) -> Float[np.ndarray, "*seeds d"]:
     return z / np.linalg.norm(z, axis=-1, keepdims=True)
 
 
-def _check_permutations(
-    permutations: np.ndarray, shape: tuple[int, ...], length: int
-) -> None:
-    if length < 1:
-        raise ValueError(f"`length` must be at least 1, got {length}.")
-    *seeds, d = shape
-    expected = permutations.ndim == len(shape) + 1 and permutations.dtype.kind in "iu"
-    if not expected or permutations.shape[:-2] != tuple(seeds):
+def _count(permutations: Int[np.ndarray, "seeds n d"]) -> Int[np.ndarray, "seeds d d"]:
+    """Returns how often each state j (column) goes to i (row)."""
+    seeds, n, d = permutations.shape
+    places = permutations + d * np.arange(seeds * d).reshape(seeds, 1, d)
+    outside = (places.min() < 0) or (places.max() >= seeds * d * d)
+    counts = np.bincount([] if outside else places.ravel(), minlength=seeds * d * d)
+    table = counts.reshape(seeds, d, d).swapaxes(1, 2)
+    # A row that is no permutation leaves some state with too many or too few.
+    if (table.sum(axis=1) != n).any() or (table.sum(axis=2) != n).any():
         raise ValueError(
-            f"`permutations` must be integers of shape {(*seeds, 'n', d)} for z of "
-            f"shape {shape}, got {permutations.dtype} of shape {permutations.shape}."
+            f"`permutations` must hold each of the states 0..{d - 1} once in every row."
         )
-    inside = permutations.size and 0 <= permutations.min() <= permutations.max() < d
-    if permutations.shape[-1] != d or not inside:
-        raise ValueError(
-            f"`permutations` must be rows of the states 0..{d - 1}, each once; got "
-            f"shape {permutations.shape}."
-        )
+    return table
