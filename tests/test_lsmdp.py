@@ -1,6 +1,8 @@
 """Laws of linearly solvable MDPs: spaces, solutions, averages, comparisons."""
 
 import itertools
+import runpy
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -301,6 +303,16 @@ def test_bad_permutations_are_refused(permutations, length, message):
         lsmdp.aggregate(np.ones((2, 4)), permutations, length)
 
 
+def test_powers_of_a_letter_keep_a_part_of_the_solution():
+    """E (fix(w) - 1)/(d - 1) is 1/(d - 1) for a square, 0 for two different letters."""
+    n, d, n_seeds = 4, 9, 4000
+    mean = lsmdp.mean_permutation(drawn_permutations(n_seeds, n, d))
+    traces = np.trace(mean @ mean, axis1=1, axis2=2)
+    kept = (traces - 1) / (d - 1)
+    error = kept.std() / np.sqrt(n_seeds)
+    assert abs(kept.mean() - 1 / (n * (d - 1))) < 4 * error
+
+
 # Comparisons
 
 
@@ -411,3 +423,12 @@ def test_a_bad_estimate_is_refused():
         lsmdp.paired_changes(comparison, reference=3)
     with pytest.raises(ValueError, match=r"`level` must lie in \(0, 1\), got 95"):
         lsmdp.mean_distances(comparison, level=95.0)
+
+
+def test_the_example_prints_every_space(capsys):
+    examples = Path(__file__).parents[1] / "examples"
+    script = runpy.run_path(str(examples / "lsmdp_lengths.py"))
+    script["main"]()
+    printed = capsys.readouterr().out
+    for name in ("4 x 4 lattice", "binary tree", "three rings", "z = const"):
+        assert name in printed
