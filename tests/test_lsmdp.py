@@ -153,7 +153,8 @@ def test_the_permuted_problem_has_the_permuted_solution(space, reading):
 
 
 @pytest.mark.parametrize("reading", lsmdp.READINGS)
-def test_a_batch_of_costs_is_solved_row_by_row(reading):
+def test_a_batch_of_costs_is_solved_row_by_row(reading, monkeypatch):
+    monkeypatch.setattr(lsmdp.solving, "_CHUNK", 4 * 7**2)  # four rows at a time
     space = lsmdp.binary_tree(2)
     costs = drawn_costs(space).reshape(2, 3, -1)
     together = lsmdp.solve(space, costs, reading=reading)
@@ -161,6 +162,12 @@ def test_a_batch_of_costs_is_solved_row_by_row(reading):
         alone = lsmdp.solve(space, costs[at], reading=reading)
         np.testing.assert_allclose(alone.desirability, together.desirability[at])
         np.testing.assert_allclose(alone.eigenvalue, together.eigenvalue[at])
+
+
+def test_many_seeds_of_a_large_space_are_solved_in_parts():
+    space = lsmdp.binary_tree(7)  # at once: 400 matrices of 255 x 255, twice
+    comparison = lsmdp.compare_lengths(space, lengths=(8,), n_seeds=400)
+    assert np.isfinite(comparison.table).all()
 
 
 def test_arrays_of_jax_are_taken_and_computed_in_float64():
@@ -207,6 +214,7 @@ def test_a_policy_lives_on_the_edges_and_ignores_the_scale_of_z():
     ("costs", "options", "message"),
     [
         (np.zeros(5), {}, r"must end in 16 entries.*shape \(5,\)"),
+        (np.zeros((0, 16)), {}, r"must end in 16 entries.*shape \(0, 16\)"),
         (np.full(16, -1.0), {}, "not negative, got -1.0"),
         (np.full(16, np.nan), {}, "finite and not negative, got nan"),
         (np.ones(16), {}, "must be 0 at the goal, vertex 15"),
@@ -334,6 +342,19 @@ def test_a_length_does_not_depend_on_the_others():
     alone = lsmdp.compare_lengths(lsmdp.binary_tree(), lengths=(2,), n_seeds=5)
     np.testing.assert_array_equal(both.distances.kl[1], alone.distances.kl[0])
     assert both.table.shape == (4, 3, 5)
+
+
+def test_every_length_draws_permutations_of_its_own(monkeypatch):
+    drawn = {}
+
+    def record(z, permutations, length):
+        drawn[length] = permutations[0]
+        return z
+
+    monkeypatch.setattr(lsmdp.lengths, "aggregate", record)
+    lsmdp.compare_lengths(lsmdp.lattice(), n_seeds=1)
+    for shorter, longer in itertools.pairwise(drawn.values()):
+        assert not np.array_equal(shorter[: len(longer)], longer)
 
 
 def test_one_word_is_one_permuted_solution_for_every_length():

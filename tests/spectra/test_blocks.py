@@ -174,6 +174,22 @@ def test_a_trial_does_not_depend_on_how_many_there_are(monkeypatch):
     assert not np.allclose(many, blocks.block_spectra(**settings, n_trials=5, seed=1))
 
 
+def test_orthogonal_bases_are_haar():
+    draws = blocks._haar(np.random.default_rng(0), 400, 16)
+    np.testing.assert_allclose(
+        draws @ draws.transpose(0, 2, 1), [np.eye(16)] * 400, atol=1e-12
+    )
+    traces = np.trace(draws, axis1=1, axis2=2)  # variance 1
+    assert abs(traces.mean()) < 4 / 20
+    assert 0.3 < (draws[:, 0, 0] < 0).mean() < 0.7
+
+
+def test_permutation_bases_are_uniform():
+    draws = blocks._permutations(np.random.default_rng(0), 4000, 4)
+    counts = np.stack([(draws == state).sum(axis=0) for state in range(4)])
+    assert (abs(counts - 1000) < 4 * np.sqrt(4000 * 3 / 16)).all()
+
+
 def test_letters_follow_kesten_mckay_rather_than_marchenko_pastur():
     spectra = blocks.block_spectra(length=1, dim=16, n_trials=16)
     for order in (2, 3):

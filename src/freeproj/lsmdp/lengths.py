@@ -30,7 +30,7 @@ __all__ = [
     "paired_changes",
 ]
 
-_CHUNK = 2**22  # permuted entries held at a time, 32 megabytes
+_CHUNK = 2**22  # entries held at a time, 32 megabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def _aggregates(
     """Draws every seed's permutations and returns z^ℓ, some seeds at a time."""
     d = desirability.shape[1]
     rng = np.random.default_rng([seed, length])
-    step = max(1, _CHUNK // (n * d))
+    step = max(1, _CHUNK // (max(n, d) * d))
     parts = []
     for start in range(0, len(desirability), step):
         part = desirability[start : start + step]

@@ -16,6 +16,7 @@ of zero cost absorbs, so there are three readings:
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,9 @@ __all__ = ["READINGS", "Solution", "policy", "sample_costs", "solve"]
 READINGS = ("goal", "perron", "discounted")
 
 _MAX_NEWTON_STEPS = 100
+_CHUNK = 2**22  # matrix entries held at a time, 32 megabytes
+
+_Solved = tuple[Float[np.ndarray, "seeds d"], Float[np.ndarray, " seeds"]]
 
 
 class Solution(NamedTuple):
@@ -62,20 +66,20 @@ def solve(
     """Returns z* for costs of shape (..., d), all of them in one batch."""
     _check_settings(reading, temperature, discount)
     costs = _checked_costs(space, costs, reading)
-    exponent = -discount / temperature * costs
-    if reading == "goal":
-        solution = _solve_goal(space, exponent)
-    elif reading == "perron":
-        solution = _solve_perron(space, exponent)
-    else:
-        solution = _solve_discounted(space, exponent, discount)
-    if not (solution.desirability >= np.finfo(float).tiny).all():
+    rows = (-discount / temperature * costs).reshape(-1, space.n_states)
+    step = max(1, _CHUNK // space.n_states**2)
+    solver = functools.partial(_SOLVERS[reading], space, discount)
+    parts = [solver(rows[at : at + step]) for at in range(0, len(rows), step)]
+    z, eigenvalue = map(np.concatenate, zip(*parts, strict=True))
+    if not (z >= np.finfo(float).tiny).all():
         raise ValueError(
             f"z* falls below the smallest number: `costs` up to {costs.max():.3g} at "
             f"`temperature` {temperature:.3g} and `discount` {discount:.3g}; raise the "
             "temperature (or lower the discount)."
         )
-    return solution
+    passive = space.passive(absorbing=reading == "goal")
+    *seeds, _ = costs.shape
+    return Solution(z.reshape(costs.shape), passive, eigenvalue.reshape(seeds))
 
 
 def policy(
@@ -86,35 +90,35 @@ def policy(
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def _solve_goal(space: StateSpace, exponent: Float[np.ndarray, "*seeds d"]) -> Solution:
+def _solve_goal(
+    space: StateSpace, _discount: float, exponent: Float[np.ndarray, "seeds d"]
+) -> _Solved:
     """Solves (I - DP) z = 0 off the goal with z = 1 at it."""
-    passive = space.passive(absorbing=True)
     at_goal = np.eye(space.n_states)[space.goal]
-    system = np.eye(space.n_states) - np.exp(exponent)[..., None] * passive
-    system[..., space.goal, :] = at_goal
+    system = np.eye(space.n_states) - np.exp(exponent)[:, :, None] * space.passive()
+    system[:, space.goal] = at_goal
     desirability = np.linalg.solve(system, at_goal[:, None])[..., 0]
-    return Solution(desirability, passive, np.ones(exponent.shape[:-1]))
+    return desirability, np.ones(len(exponent))
 
 
 def _solve_perron(
-    space: StateSpace, exponent: Float[np.ndarray, "*seeds d"]
-) -> Solution:
+    space: StateSpace, _discount: float, exponent: Float[np.ndarray, "seeds d"]
+) -> _Solved:
     """Finds the positive eigenvector of DP, of sum 1.
 
     With m the degrees, DP = S (S A S) S^-1 for S = (D/m)^(1/2): the walk is reversible,
     so the eigenvalues are those of the symmetric matrix SAS.
     """
     root = np.exp(exponent / 2) / np.sqrt(space.degrees)
-    symmetric = root[..., :, None] * space.adjacency * root[..., None, :]
+    symmetric = root[:, :, None] * space.adjacency * root[:, None, :]
     eigenvalues, vectors = np.linalg.eigh(symmetric)
-    desirability = root * np.abs(vectors[..., -1])
-    desirability /= desirability.sum(axis=-1, keepdims=True)
-    return Solution(desirability, space.passive(), eigenvalues[..., -1])
+    desirability = root * np.abs(vectors[:, :, -1])
+    return desirability / desirability.sum(axis=1, keepdims=True), eigenvalues[:, -1]
 
 
 def _solve_discounted(
-    space: StateSpace, exponent: Float[np.ndarray, "*seeds d"], discount: float
-) -> Solution:
+    space: StateSpace, discount: float, exponent: Float[np.ndarray, "seeds d"]
+) -> _Solved:
     """Solves v = -γc/α + γ log(P e^v), v = log z, by Newton's method.
 
     The derivative of the right side is γπ, so a step evaluates the policy that is
@@ -122,18 +126,25 @@ def _solve_discounted(
     """
     passive, v = space.passive(), np.zeros_like(exponent)
     for _ in range(_MAX_NEWTON_STEPS):
-        top = v.max(axis=-1, keepdims=True)
+        top = v.max(axis=1, keepdims=True)
         z = np.exp(v - top)
         residual = v - exponent - discount * (top + np.log(z @ passive.T))
         jacobian = np.eye(space.n_states) - discount * policy(passive, z)
-        step = np.linalg.solve(jacobian, residual[..., None])[..., 0]
+        step = np.linalg.solve(jacobian, residual[:, :, None])[..., 0]
         v = v - step
         if (abs(step) <= 1e-13 * (1 + abs(v))).all():
-            return Solution(np.exp(v), passive, np.ones(exponent.shape[:-1]))
+            return np.exp(v), np.ones(len(exponent))
     raise ArithmeticError(
         f"Newton's method did not settle in {_MAX_NEWTON_STEPS} steps at `discount` "
         f"{discount}; take one further from 1."
     )
+
+
+_SOLVERS = {
+    "goal": _solve_goal,
+    "perron": _solve_perron,
+    "discounted": _solve_discounted,
+}
 
 
 def _check_settings(reading: str, temperature: float, discount: float) -> None:
@@ -149,7 +160,7 @@ def _checked_costs(
     space: StateSpace, costs: ArrayLike, reading: str
 ) -> Float[np.ndarray, "*seeds d"]:
     costs = np.asarray(costs, dtype=float)
-    if costs.ndim == 0 or costs.shape[-1] != space.n_states:
+    if costs.size == 0 or costs.ndim == 0 or costs.shape[-1] != space.n_states:
         raise ValueError(
             f"`costs` must end in {space.n_states} entries, one per vertex, got shape "
             f"{costs.shape}."
