@@ -208,7 +208,8 @@ def test_letters_follow_kesten_mckay_rather_than_marchenko_pastur():
     [
         (lambda: blocks.raw(200), r"power of 4.*got 200.*64 and 256"),
         (lambda: blocks.raw(2), "4 and 16"),
-        (lambda: blocks.transpose_axes("(2,9)"), r"1\.\.8, got \(2,9\)"),
+        (lambda: blocks.transpose_axes("(2,9)"), r"digits 1\.\.8, got \(2,9\)"),
+        (lambda: blocks.block_spectra(length=2, n_words=64), "64 words have digits"),
         (lambda: blocks.transpose_axes("2,7"), "Cycles are written"),
         (lambda: blocks.transpose_axes("(2,7)(2,5)"), "must permute 8 digits"),
         (lambda: blocks.transpose_axes((0, 1, 1, 3), 4), "must permute 4 digits"),

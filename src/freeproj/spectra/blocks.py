@@ -202,7 +202,10 @@ def _axes_of_cycles(cycles: str, n_digits: int) -> list[int]:
     for cycle in re.findall(r"\(([^)]*)\)", cycles):
         digits = [int(digit) - 1 for digit in cycle.split(",")]
         if not all(0 <= digit < n_digits for digit in digits):
-            raise ValueError(f"Digits must lie in 1..{n_digits}, got ({cycle}).")
+            raise ValueError(
+                f"{2**n_digits} words have digits 1..{n_digits}, got ({cycle}) in "
+                f"{cycles!r}; name a transpose of these digits."
+            )
         for digit, image in zip(digits, digits[1:] + digits[:1], strict=True):
             axes[digit] = image
     return axes
