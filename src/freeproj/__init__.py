@@ -26,6 +26,7 @@ __all__ = [
     "matrices",
     "metaenv",
     "projection",
+    "stats",
     "train",
     "words",
 ]
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         matrices,
         metaenv,
         projection,
+        stats,
         words,
     )
     from freeproj.config import TrainConfig
