@@ -152,6 +152,18 @@ def test_mmer_is_the_maximum_and_raw_the_last_in_any_order_of_rows():
     assert (first.n_finished, first.n_unfinished) == (192, 9)
 
 
+def test_runs_are_told_apart_by_each_of_their_names():
+    names = {"task": "b", "memory": "s5", "n_generators": 2, "length": 8, "seed": 1}
+    runs = [run([1.0])] + [
+        run([float(i), 0.0], **{name: value})
+        for i, (name, value) in enumerate(names.items())
+    ]
+    shuffled = np.random.default_rng(0).permutation(sum(runs, []))
+    scores = stats.seed_scores([Row(*each) for each in shuffled.tolist()])
+    assert sorted(score.mmer for score in scores) == [0.0, 1.0, 1.0, 2.0, 3.0, 4.0]
+    assert len({(score.cell, score.seed) for score in scores}) == 6
+
+
 def test_no_data_is_nan_with_a_count_and_never_zero():
     nan = np.nan
     partly, none = stats.seed_scores(
