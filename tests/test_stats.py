@@ -71,7 +71,7 @@ def test_foreign_csv_may_lack_constant_columns_and_have_others(tmp_path):
     path = tmp_path / "theirs.csv"
     path.write_text(
         "\ufefftask,memory,n_generators,length,seed,update,split,mean_return,"
-        "n_finished,n_unfinished,git\nHigherLower,gru,16.0,2,0,1,test,,0,64,abc\n",
+        "n_finished,n_unfinished,git\nHigherLower, gru,16.0, 2,0,1,test , ,0,64,abc\n",
         encoding="utf-8",
     )
     table = stats.read_csv(path, protocol="projection", counting="window")
@@ -127,6 +127,8 @@ def test_bad_tables_are_refused():
         stats.as_table({name: [] for name in stats.COLUMNS} | {"task": ["x"]})
     with pytest.raises(ValueError, match=r"Row 0: `n_finished` .* got True"):
         stats.as_table([row(n_finished=True)])
+    with pytest.raises(ValueError, match=r"Row 0: `seed` .* got \[1\]"):
+        stats.as_table([row(seed=[1])])
     with pytest.raises(ValueError, match="Row 0 must be a `Row`"):
         stats.as_table(["HigherLower"])
     with pytest.raises(ValueError, match="repeats the evaluation"):
@@ -154,12 +156,11 @@ def test_mmer_is_the_maximum_and_raw_the_last_in_any_order_of_rows():
 
 def test_runs_are_told_apart_by_each_of_their_names():
     names = {"task": "b", "memory": "s5", "n_generators": 2, "length": 8, "seed": 1}
-    runs = [run([1.0])] + [
-        run([float(i), 0.0], **{name: value})
-        for i, (name, value) in enumerate(names.items())
-    ]
-    shuffled = np.random.default_rng(0).permutation(sum(runs, []))
-    scores = stats.seed_scores([Row(*each) for each in shuffled.tolist()])
+    rows = run([1.0])
+    for i, (name, value) in enumerate(names.items()):
+        rows += run([float(i), 0.0], **{name: value})
+    order = np.random.default_rng(0).permutation(len(rows))
+    scores = stats.seed_scores([rows[i] for i in order])
     assert sorted(score.mmer for score in scores) == [0.0, 1.0, 1.0, 2.0, 3.0, 4.0]
     assert len({(score.cell, score.seed) for score in scores}) == 6
 

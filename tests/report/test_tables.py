@@ -75,6 +75,22 @@ def test_csv_has_our_numbers_beside_the_papers(rows):
     assert paper["updates_max"] == "228"
 
 
+def test_frp_keeps_a_longer_word_where_plain_projection_is_best():
+    rows = runs({1: 0.0, 2: -6.0, 4: -5.0, 8: -9.0})
+    rows = [
+        row._replace(mean_return=9.0)
+        if (row.length, row.split) == (8, "train")
+        else row
+        for row in rows
+    ]
+    for by, length in (("test-mmer", "4"), ("train-mmer", "8")):
+        records = read(format_table("table-results", rows, form="csv", by=by))
+        place = {"task": "RepeatFirst", "memory": "gru", "source": "ours"}
+        free = cell(records, **place, method="FRP")
+        assert (free["length"], free["chosen_by"]) == (length, by)
+        assert cell(records, **place, method="RP")["length"] == "1"
+
+
 def test_every_cell_of_the_paper_is_there_and_no_data_is_nan_with_count_zero(rows):
     for data in ([], rows):
         records = read(format_table("table-results", data, form="csv"))

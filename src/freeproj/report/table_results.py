@@ -45,7 +45,8 @@ class Baseline(NamedTuple):
     """What an episode (16 trials) of a task is to be compared with.
 
     `freeproj.envs.baselines` has numbers of one trial. The uniform policy's trials are
-    independent, so its episode has 16 times a trial's mean and 4 times its std.
+    nearly independent (exactly so in the card tasks): its episode has 16 times a
+    trial's mean and, to within two per cent, 4 times its std.
     """
 
     chance: float | int  # mean return of the uniform policy

@@ -43,7 +43,7 @@ def read_csv(path: str | Path, **fill: Any) -> Table:
         columns[name] = [value] * len(rows)
     _check_header(path, columns)
     columns["mean_return"] = [
-        "nan" if value == "" else value for value in columns["mean_return"]
+        value if str(value).strip() else "nan" for value in columns["mean_return"]
     ]
     return checked_table(columns, lambda index: f"{path}, line {lines[index]}")
 
@@ -87,7 +87,7 @@ def _read_rows(path: Path, reader: Any) -> tuple[list[str], list[list[str]], lis
                 f"{path}, line {reader.line_num}: must have {len(header)} fields as "
                 f"the first line has, got {len(row)}."
             )
-        rows.append([field.strip() for field in row])
+        rows.append(row)
         lines.append(reader.line_num)
     return header, rows, lines
 

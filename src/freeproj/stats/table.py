@@ -196,8 +196,14 @@ def _column(name: str, values: list, place: Callable[[int], str]) -> np.ndarray:
         convert, rule, kind = _number, "must be a finite number or nan", np.float64
     if name in CHOICES:
         rule = f"must be one of {', '.join(CHOICES[name])}"
-    # Long columns repeat few values: each is converted once.
-    converted = {value: convert(value) for value in set(values)}
+    # Long columns repeat few values: each is converted once. A value that cannot be
+    # hashed is neither a text nor a number.
+    try:
+        converted = {value: convert(value) for value in dict.fromkeys(values)}
+    except TypeError:
+        index = next(i for i, value in enumerate(values) if value.__hash__ is None)
+        message = f"{place(index)}: `{name}` {rule}, got {values[index]!r}."
+        raise ValueError(message) from None
     for value, result in converted.items():
         if result is None or not _allowed(name, result):
             index = values.index(value)
@@ -248,15 +254,15 @@ def _check_counts(table: Table, place: Callable[[int], str]) -> None:
 
 def _check_unique(table: Table, place: Callable[[int], str]) -> None:
     """One evaluation may stand in the table once."""
-    codes = [np.unique(getattr(table, name), return_inverse=True)[1] for name in _KEY]
-    order = np.lexsort(codes)
-    ranked = np.stack(codes)[:, order]
-    same = (ranked[:, 1:] == ranked[:, :-1]).all(axis=0)
-    if same.any():
-        first = int(np.argmax(same))
-        earlier, later = sorted((int(order[first]), int(order[first + 1])))
-        what = ", ".join(f"{name} {getattr(table, name)[later]}" for name in _KEY)
-        raise ValueError(
-            f"{place(later)} repeats the evaluation of {place(earlier).lower()} "
-            f"({what}); keep one of the two runs."
-        )
+    keys = list(zip(*(getattr(table, name).tolist() for name in _KEY), strict=True))
+    if len(set(keys)) == len(keys):
+        return
+    first: dict[tuple, int] = {}
+    for index, key in enumerate(keys):
+        earlier = first.setdefault(key, index)
+        if earlier != index:
+            what = ", ".join(f"{n} {v}" for n, v in zip(_KEY, key, strict=True))
+            raise ValueError(
+                f"{place(index)} repeats the evaluation of {place(earlier)} ({what}); "
+                "keep one of the two runs."
+            )
