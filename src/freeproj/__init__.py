@@ -26,6 +26,7 @@ __all__ = [
     "matrices",
     "metaenv",
     "projection",
+    "spectra",
     "stats",
     "train",
     "words",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         matrices,
         metaenv,
         projection,
+        spectra,
         stats,
         words,
     )

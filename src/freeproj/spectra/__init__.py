@@ -1,6 +1,15 @@
-"""Spectra of random kernels and block matrices, in float64. (Appendix C.)"""
+"""Kernel spectra, effective dimension and the free probability behind them.
+
+NumPy and SciPy in float64; every function also accepts JAX arrays. The names below are
+those of the modules: the averaged kernel (`kernel`), its effective dimension
+(`effective_dimension`), laws and their transforms (`transforms`), densities and moments
+(`density`), all of it on one's own data (`advice`), and block matrices (`blocks`).
+"""
+
+from __future__ import annotations
 
 from freeproj.spectra import block_laws, blocks
+from freeproj.spectra.advice import OwnDataReport, own_data_report, rescale
 from freeproj.spectra.block_laws import kesten_mckay_density, kesten_mckay_moment
 from freeproj.spectra.blocks import (
     block_matrix,
@@ -9,15 +18,68 @@ from freeproj.spectra.blocks import (
     block_spectrum,
     partial_transpose,
 )
+from freeproj.spectra.density import (
+    density_curve,
+    word_density,
+    word_edges,
+    word_expectation,
+    word_moment,
+)
+from freeproj.spectra.effective_dimension import (
+    data_eigenvalues,
+    effective_dimension,
+    limit_derivatives,
+    limit_effective_dimension,
+    predicted_effective_dimension,
+)
+from freeproj.spectra.kernel import (
+    average_kernel,
+    eigenvalues,
+    gaussian_data,
+    root_singular_values,
+    sample_root_singular_values,
+)
+from freeproj.spectra.laws import (
+    Atoms,
+    MarchenkoPastur,
+    Scaled,
+    Shifted,
+    WordLaw,
+    free_product,
+)
 
 __all__ = [
+    "Atoms",
+    "MarchenkoPastur",
+    "OwnDataReport",
+    "Scaled",
+    "Shifted",
+    "WordLaw",
+    "average_kernel",
     "block_laws",
     "block_matrix",
     "block_singular_values",
     "block_spectra",
     "block_spectrum",
     "blocks",
+    "data_eigenvalues",
+    "density_curve",
+    "effective_dimension",
+    "eigenvalues",
+    "free_product",
+    "gaussian_data",
     "kesten_mckay_density",
     "kesten_mckay_moment",
+    "limit_derivatives",
+    "limit_effective_dimension",
+    "own_data_report",
     "partial_transpose",
+    "predicted_effective_dimension",
+    "rescale",
+    "root_singular_values",
+    "sample_root_singular_values",
+    "word_density",
+    "word_edges",
+    "word_expectation",
+    "word_moment",
 ]

@@ -1,0 +1,94 @@
+"""What the analysis accepts: real finite numbers, from NumPy, JAX or plain Python.
+
+Every function here returns float64 or raises a ValueError that names the argument,
+the rule, the value and the way out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["as_given", "data_matrix", "non_negative", "parameter", "real_array"]
+
+
+def real_array(value: ArrayLike, name: str) -> np.ndarray:
+    """Returns the value as a float64 array; refuses complex, NaN and infinity."""
+    array = np.asarray(value)
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"`{name}` must be real, got complex numbers; pass the real part, or real "
+            "and imaginary parts as separate rows."
+        )
+    if array.dtype.kind not in "biuf" and not _is_extended_float(array):
+        raise ValueError(f"`{name}` must hold numbers, got dtype {array.dtype}.")
+    array = array.astype(np.float64)
+    n_bad = array.size - np.count_nonzero(np.isfinite(array))
+    if n_bad:
+        raise ValueError(
+            f"`{name}` must be finite, got NaN or infinity in {n_bad} of {array.size} "
+            "entries; fill or drop them."
+        )
+    return array
+
+
+def data_matrix(X: ArrayLike, name: str = "X") -> np.ndarray:
+    """Returns data as a float64 array of shape (*trials, d, p), p columns in R^d."""
+    data = real_array(X, name)
+    if data.ndim < 2:
+        raise ValueError(
+            f"`{name}` must be a matrix, d dimensions x p samples, got shape "
+            f"{data.shape}; reshape it, for one sample to (d, 1)."
+        )
+    if data.size == 0:
+        raise ValueError(f"`{name}` must not be empty, got shape {data.shape}.")
+    return data
+
+
+def non_negative(value: ArrayLike, name: str) -> np.ndarray:
+    """Returns a spectrum as float64; rounding errors below zero become zero."""
+    array = real_array(value, name)
+    if array.size == 0 or array.ndim == 0:
+        raise ValueError(f"`{name}` must be a row of numbers, got shape {array.shape}.")
+    if array.min() < -1e-9 * max(array.max(), 0.0):
+        raise ValueError(f"`{name}` must not be negative, got {array.min():g}.")
+    return np.maximum(array, 0.0)
+
+
+def parameter(
+    value: ArrayLike,
+    name: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    infinite: bool = False,
+) -> np.ndarray:
+    """Returns a parameter, one number or an array of them, that obeys its bound."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"`{name}` must be a number or an array of them, got {value}.")
+    array = array.astype(np.float64)
+    if above is not None:
+        wrong, rule = ~(array > above), f"greater than {above:g}"
+    else:
+        least = 0.0 if least is None else least
+        wrong, rule = ~(array >= least), f"at least {least:g}"
+    if not infinite:
+        wrong, rule = wrong | ~np.isfinite(array), f"finite and {rule}"
+    if wrong.any():
+        raise ValueError(f"`{name}` must be {rule}, got {array[wrong].flat[0]:g}.")
+    return array
+
+
+def as_given(result: np.ndarray) -> np.ndarray | float:
+    """Returns a Python float where every argument was a single number."""
+    return float(result) if np.ndim(result) == 0 else result
+
+
+def _is_extended_float(array: np.ndarray) -> bool:
+    # JAX's bfloat16 and float8 types are known to NumPy as opaque, yet convertible.
+    return (
+        array.dtype.kind == "V"
+        and array.dtype.names is None
+        and "float" in str(array.dtype)
+    )

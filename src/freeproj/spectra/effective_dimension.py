@@ -1,0 +1,230 @@
+"""The effective dimension of the averaged kernel: measured, predicted, in the limit.
+
+The effective dimension of a kernel K with eigenvalues k_1, …, k_p at ridge γ is
+d_eff = Tr K(K + γ)^-1 = Σ k_i/(k_i + γ). For words of length ℓ over n generators and
+data X (d dimensions, p samples, aspect c = p/d) free probability predicts it.
+(Section 4 and appendix C of the paper.)
+
+Two normalisations are in use, and every function says which one it returns:
+`per="dimension"` is d_eff/d, `per="sample"` is d_eff/p = (d_eff/d)/c. The root that
+the paper's theorem names is d_eff/d; the two agree only for c = 1.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Array, Float, Num
+from numpy.typing import ArrayLike
+
+from freeproj.spectra.checks import (
+    as_given,
+    data_matrix,
+    non_negative,
+    parameter,
+)
+from freeproj.spectra.roots import increasing_root
+
+__all__ = [
+    "LimitDerivatives",
+    "Per",
+    "data_eigenvalues",
+    "effective_dimension",
+    "limit_derivatives",
+    "limit_effective_dimension",
+    "predicted_effective_dimension",
+]
+
+Per = Literal["dimension", "sample"]
+
+_AnyArray = Array | np.ndarray
+
+
+class LimitDerivatives(NamedTuple):
+    """Derivatives of the limit of d_eff/d."""
+
+    ridge: np.ndarray | float  # ∂/∂γ
+    length: np.ndarray | float  # ∂/∂ℓ with n^ℓ held fixed
+
+
+def effective_dimension(
+    eigenvalues: Num[_AnyArray, "*trials p"], ridge: ArrayLike
+) -> np.ndarray | float:
+    """Returns d_eff = Σ k/(k + ridge) over the last axis, not normalised.
+
+    The result has the shape (*trials, *ridge.shape).
+    """
+    k = non_negative(eigenvalues, "eigenvalues")
+    ridge = parameter(ridge, "ridge", above=0)
+    k = k.reshape(*k.shape[:-1], *(1,) * ridge.ndim, k.shape[-1])
+    return as_given(np.sum(k / (k + ridge[..., None]), axis=-1))
+
+
+def limit_effective_dimension(
+    ridge: ArrayLike,
+    n_generators: ArrayLike = 16,
+    length: ArrayLike = 2,
+    aspect: ArrayLike = 1.0,
+    *,
+    per: Per = "dimension",
+) -> np.ndarray | float:
+    """Returns the limit of d_eff/d for data X_ij ~ N(0, 1/d) as d → ∞, p/d → c.
+
+    It is the root y in (0, min(1, c)) of γ·y·(1 - y/n)^ℓ = (1 - y)^(ℓ+1)·(c - y).
+    All arguments broadcast; n and ℓ may be real, n = ∞ included, and ℓ = 0 is the
+    kernel X^T X itself. The relative error is below 1e-12.
+    """
+    equation = _LimitEquation(ridge, n_generators, length, aspect)
+    y = equation.solve()[1]
+    return as_given(y if _per_dimension(per) else y / equation.aspect)
+
+
+def limit_derivatives(
+    ridge: ArrayLike,
+    n_generators: ArrayLike = 16,
+    length: ArrayLike = 2,
+    aspect: ArrayLike = 1.0,
+) -> LimitDerivatives:
+    """Returns the derivatives of `limit_effective_dimension` by ridge and by length.
+
+    Along ℓ the number of words n^ℓ is held fixed, so that n = n_w^(1/ℓ) falls.
+    """
+    equation = _LimitEquation(ridge, n_generators, length, aspect)
+    u, y = equation.solve()
+    slope = equation.residual(u)[1]
+    y_by_log_ridge = -y / (1 + np.exp(u)) / slope
+    along_length = equation.residual_by_length(u, y)
+    return LimitDerivatives(
+        ridge=as_given(y_by_log_ridge / equation.ridge),
+        length=as_given(y_by_log_ridge * along_length),
+    )
+
+
+def predicted_effective_dimension(
+    X: Num[_AnyArray, "d p"] | Num[_AnyArray, " d"],
+    ridge: ArrayLike,
+    n_generators: ArrayLike = 16,
+    length: ArrayLike = 2,
+    *,
+    per: Per = "dimension",
+) -> np.ndarray | float:
+    """Returns the predicted d_eff/d for any data.
+
+    With t the eigenvalues of XX^T and κ = γ·((1 - y/n)/(1 - y))^ℓ, an effective
+    ridge, it is the y with y = mean of t/(t + κ).
+
+    Args:
+        X: the data matrix, one sample per column, not rescaled; or all d eigenvalues
+            of XX^T, zeros included.
+    """
+    t, aspect = _spectrum_and_aspect(X)
+    if not _per_dimension(per) and aspect is None:
+        raise ValueError(
+            '`per="sample"` needs the number of samples: pass the data matrix X, '
+            "not its eigenvalues."
+        )
+    ridge, n, ell = np.broadcast_arrays(
+        parameter(ridge, "ridge", above=0),
+        parameter(n_generators, "n_generators", least=1, infinite=True),
+        parameter(length, "length", least=0),
+    )
+    flat = [each.ravel() for each in (ridge, n, ell)]
+    y = _predict(t, *flat).reshape(ridge.shape)
+    return as_given(y if _per_dimension(per) else y / aspect)
+
+
+def data_eigenvalues(X: Num[_AnyArray, "d p"]) -> Float[np.ndarray, " d"]:
+    """Returns all d eigenvalues of XX^T, ascending, zeros included."""
+    data = data_matrix(X)
+    if data.ndim != 2:
+        raise ValueError(f"`X` must be one matrix d x p, got shape {data.shape}.")
+    dim = data.shape[0]
+    nonzero = np.linalg.svd(data, compute_uv=False)[::-1] ** 2
+    return np.concatenate([np.zeros(dim - len(nonzero)), nonzero])
+
+
+class _LimitEquation:
+    """The limit's equation in u, where y = y_m·e^u/(1 + e^u) and y_m = min(1, c).
+
+    With t = 1/(1 + e^u) the logarithm of the equation becomes
+    h(u) = log γ + u - log(|1 - c| + y_m·t) + ℓ·log((1 - y/n)/(1 - y)),
+    1 - y = (1 - y_m) + y_m·t: no differences of nearly equal numbers, and h' ≥ 1.
+    """
+
+    def __init__(self, ridge, n_generators, length, aspect):
+        n = parameter(n_generators, "n_generators", least=1, infinite=True)
+        self.ridge = parameter(ridge, "ridge", above=0)
+        self.length = parameter(length, "length", least=0)
+        self.aspect = parameter(aspect, "aspect", above=0)
+        self.log_ridge, self.inverse_n = np.log(self.ridge), 1 / n
+        self.largest = np.minimum(self.aspect, 1.0)
+        # Constants of the loop below, which is all that costs time.
+        self.fixed = 1 - self.largest, 1 - self.inverse_n, np.abs(1 - self.aspect)
+        parts = (self.ridge, n, self.length, self.aspect)
+        self.shape = np.broadcast_shapes(*(part.shape for part in parts))
+
+    def solve(self) -> tuple[np.ndarray, np.ndarray]:
+        """Returns u and y."""
+        u = increasing_root(self.residual, np.zeros(self.shape))
+        odds = np.exp(u)
+        return u, self.largest * (odds / (1 + odds))
+
+    def residual(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns h(u) and h'(u)."""
+        odds, q, ell = np.exp(u), self.inverse_n, self.length
+        one_less_largest, one_less_q, gap = self.fixed
+        t = 1 / (1 + odds)
+        moving = self.largest * t
+        one_less_y = one_less_largest + moving
+        one_less_yq = one_less_q + q * one_less_y
+        other = gap + moving
+        words = ell * np.log(one_less_yq / one_less_y)
+        value = self.log_ridge + u - np.log(other) + words
+        by_words = 1 / one_less_y - q / one_less_yq
+        slope = 1 + moving * (odds * t) * (1 / other + ell * by_words)
+        return value, slope
+
+    def residual_by_length(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Returns ∂h/∂ℓ at fixed n^ℓ: log((1-yq)/(1-y)) + yq·log(q)/(1-yq), q = 1/n.
+
+        The paper prints the second term with a plus sign before log n = -log q.
+        """
+        q = self.inverse_n
+        one_less_y = (1 - self.largest) + self.largest / (1 + np.exp(u))
+        one_less_yq = (1 - q) + q * one_less_y
+        # q log q is 0 at q = 0, where n is infinite.
+        q_log_q = q * np.log(np.where(q > 0, q, 1.0))
+        return np.log(one_less_yq / one_less_y) + y * q_log_q / one_less_yq
+
+
+def _predict(
+    t: np.ndarray, ridge: np.ndarray, n: np.ndarray, ell: np.ndarray
+) -> np.ndarray:
+    """Solves log κ = log γ + ℓ·log((1 - y/n)/(1 - y)) for log κ; returns y."""
+    q, log_ridge = 1 / n, np.log(ridge)
+
+    def residual(log_kappa):
+        kappa = np.exp(log_kappa)[:, None]
+        share = kappa / (t + kappa)
+        one_less_y = share.mean(axis=-1)
+        one_less_yq = (1 - q) + q * one_less_y
+        y_falls = np.mean(share * (t / (t + kappa)), axis=-1)
+        value = log_kappa - log_ridge - ell * np.log(one_less_yq / one_less_y)
+        slope = 1 + ell * y_falls * (1 / one_less_y - q / one_less_yq)
+        return value, slope
+
+    kappa = np.exp(increasing_root(residual, log_ridge))[:, None]
+    return np.mean(t / (t + kappa), axis=-1)
+
+
+def _spectrum_and_aspect(X: ArrayLike) -> tuple[np.ndarray, float | None]:
+    if np.ndim(X) == 1:
+        return non_negative(X, "X"), None
+    return data_eigenvalues(np.asarray(X)), np.shape(X)[1] / np.shape(X)[0]
+
+
+def _per_dimension(per: str) -> bool:
+    if per not in ("dimension", "sample"):
+        raise ValueError(f'`per` must be "dimension" or "sample", got {per!r}.')
+    return per == "dimension"

@@ -1,0 +1,245 @@
+"""The averaged kernel of all words of one length, and its spectrum.
+
+For data X (d x p, one sample per column) and bases U_1, …, U_n the kernel is
+
+    K = X^T (A^ℓ)^T A^ℓ X,    A = (U_1 + … + U_n)/√n,
+
+which equals n^-ℓ Σ_{v,w} <λ(v)X_i, λ(w)X_j> over all words of length ℓ: the words are
+never written out. Everything works on stacks of trials, in float64. Bases are float
+arrays (…, n, d, d) of matrices or integer arrays (…, n, d) of permutations with
+U[σ(j), j] = 1, as `freeproj.matrices` draws them. (Section 4 of the paper.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Array, Float, Int, Num
+from threadpoolctl import threadpool_limits
+
+from freeproj.spectra.checks import data_matrix, real_array
+
+__all__ = [
+    "Group",
+    "average_kernel",
+    "eigenvalues",
+    "gaussian_data",
+    "root_singular_values",
+    "sample_root_singular_values",
+]
+
+Group = Literal["orthogonal", "permutation"]
+
+_AnyArray = Array | np.ndarray
+_Bases = Float[_AnyArray, "*trials n d d"] | Int[_AnyArray, "*trials n d"]
+
+# Matrices are drawn by slabs of this many numbers (1 MB), which stay in cache.
+_SLAB = 2**17
+
+
+def average_kernel(
+    X: Num[_AnyArray, "*trials d p"],
+    bases: _Bases,
+    length: int,
+    *,
+    keep_ones: bool = True,
+) -> Float[np.ndarray, "*trials p p"]:
+    """Returns K = X^T (A^ℓ)^T A^ℓ X, the kernel averaged over all n^ℓ words.
+
+    Args:
+        keep_ones: every permutation fixes the all-ones vector, which gives K one
+            eigenvalue far outside; False takes that vector out of the data.
+    """
+    image = _word_image(X, bases, length, keep_ones)
+    return np.swapaxes(image, -1, -2) @ image
+
+
+def eigenvalues(
+    kernel: Num[_AnyArray, "*trials p p"],
+) -> Float[np.ndarray, "*trials p"]:
+    """Returns the eigenvalues of symmetric kernels, ascending; never below zero."""
+    kernel = real_array(kernel, "kernel")
+    if kernel.ndim < 2 or kernel.shape[-1] != kernel.shape[-2]:
+        raise ValueError(f"`kernel` must be square, got shape {kernel.shape}.")
+    return np.maximum(np.linalg.eigvalsh(kernel), 0.0)
+
+
+def root_singular_values(
+    X: Num[_AnyArray, "*trials d p"],
+    bases: _Bases,
+    length: int,
+    *,
+    keep_ones: bool = True,
+) -> Float[np.ndarray, "*trials p"]:
+    """Returns the p singular values of √K, ascending: roots of K's eigenvalues.
+
+    They come from A^ℓ X itself: small ones keep the digits that forming K would lose.
+    """
+    return _singular_values(_word_image(X, bases, length, keep_ones))
+
+
+def sample_root_singular_values(
+    X: Num[_AnyArray, "d p"] | Num[_AnyArray, "n_trials d p"],
+    n_generators: int,
+    length: int,
+    *,
+    n_trials: int,
+    seed: int,
+    group: Group = "orthogonal",
+    keep_ones: bool = True,
+    on_progress: Callable[[int], None] | None = None,
+) -> Float[np.ndarray, "n_trials p"]:
+    """Draws bases n_trials times and returns the singular values of √K for each.
+
+    Args:
+        X: data for all trials, or one matrix for each.
+        on_progress: called with the number of bases drawn since the last call.
+    """
+    data = data_matrix(X)
+    _check_sampling(data, n_generators, length, n_trials, group)
+    data = data if keep_ones else _without_ones(data)
+    blocks = list(_blocks(n_trials, n_generators, data.shape[-2]))
+    seeds = np.random.SeedSequence(seed).spawn(len(blocks))
+
+    def work(block: slice, block_seed: np.random.SeedSequence) -> np.ndarray:
+        rng = np.random.default_rng(block_seed)
+        shape = (block.stop - block.start, n_generators, data.shape[-2])
+        mean = _draw_sum(rng, *shape, group) / np.sqrt(n_generators)
+        own = data if data.ndim == 2 else data[block]
+        return _singular_values(_apply_power(mean, own, length))
+
+    parts = []
+    # One thread per core and none inside LAPACK, which releases the interpreter's lock:
+    # its own threads wait for each other at every step of such small matrices. Seeds
+    # belong to blocks, so the result does not depend on the number of threads.
+    limited = threadpool_limits(1, user_api="blas")
+    with limited, ThreadPoolExecutor(os.cpu_count()) as threads:
+        for block, part in zip(blocks, threads.map(work, blocks, seeds), strict=True):
+            parts.append(part)
+            if on_progress is not None:
+                on_progress((block.stop - block.start) * n_generators)
+    return np.concatenate(parts)
+
+
+def gaussian_data(
+    n_trials: int, dim: int, n_samples: int, *, seed: int
+) -> Float[np.ndarray, "n_trials d p"]:
+    """Draws the paper's data, X_ij ~ N(0, 1/d)."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n_trials, dim, n_samples)) / np.sqrt(dim)
+
+
+def _word_image(X, bases, length: int, keep_ones: bool) -> np.ndarray:
+    """Returns A^ℓ X."""
+    data = data_matrix(X)
+    _check_length(length)
+    mean = _mean_of_bases(bases, data.shape[-2])
+    return _apply_power(mean, data if keep_ones else _without_ones(data), length)
+
+
+def _mean_of_bases(bases, dim: int) -> np.ndarray:
+    """Returns A = ΣU/√n."""
+    bases = np.asarray(bases)
+    permutes = bases.dtype.kind in "iu"
+    if bases.ndim < (2 if permutes else 3) or bases.shape[-1] != dim:
+        raise ValueError(
+            f"`bases` must be n matrices {dim} x {dim} or n permutations of {dim} "
+            f"(integers), as `X` has {dim} rows; got shape {bases.shape}."
+        )
+    if permutes:
+        _check_permutations(bases)
+        return _sum_of_permutations(bases) / np.sqrt(bases.shape[-2])
+    return real_array(bases, "bases").sum(axis=-3) / np.sqrt(bases.shape[-3])
+
+
+def _apply_power(mean: np.ndarray, data: np.ndarray, length: int) -> np.ndarray:
+    """Returns A^ℓ X, by powers of A or letter by letter, whichever is cheaper."""
+    dim, n_samples = data.shape[-2:]
+    n_products = length.bit_length() + length.bit_count() - 2
+    if length == 0 or n_products * dim + n_samples >= length * n_samples:
+        for _ in range(length):
+            data = mean @ data
+        return data
+    return np.linalg.matrix_power(mean, length) @ data
+
+
+def _singular_values(image: np.ndarray) -> np.ndarray:
+    found = np.linalg.svd(image, compute_uv=False)[..., ::-1]
+    missing = image.shape[-1] - found.shape[-1]
+    return np.pad(found, [(0, 0)] * (found.ndim - 1) + [(missing, 0)])
+
+
+def _without_ones(data: np.ndarray) -> np.ndarray:
+    return data - data.mean(axis=-2, keepdims=True)
+
+
+def _blocks(n_trials: int, n_generators: int, dim: int) -> Iterator[slice]:
+    size = max(1, _SLAB // (n_generators * dim**2))
+    for start in range(0, n_trials, size):
+        yield slice(start, min(start + size, n_trials))
+
+
+def _draw_sum(
+    rng: np.random.Generator, n_trials: int, n_generators: int, dim: int, group: Group
+) -> np.ndarray:
+    """Returns ΣU of fresh bases, (n_trials, d, d), without holding all of them."""
+    if group == "permutation":
+        rows = np.broadcast_to(np.arange(dim), (n_trials, n_generators, dim))
+        return _sum_of_permutations(rng.permuted(rows, axis=-1))
+    total = np.zeros((n_trials, dim, dim))
+    slab = max(1, _SLAB // (n_trials * dim**2))
+    for start in range(0, n_generators, slab):
+        count = min(slab, n_generators - start)
+        gaussian = rng.standard_normal((n_trials, count, dim, dim))
+        q, r = np.linalg.qr(gaussian)
+        # QR alone is not Haar: the signs of R's diagonal belong into Q.
+        signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))
+        total += np.einsum("tnab,tnb->tab", q, signs)
+    return total
+
+
+def _sum_of_permutations(permutations: np.ndarray) -> np.ndarray:
+    """Returns ΣU with U[σ(j), j] = 1: the counts of (σ(j), j)."""
+    *trials, _, dim = permutations.shape
+    flat = permutations.reshape(-1, *permutations.shape[-2:])
+    counts = np.zeros((len(flat), dim, dim))
+    trial = np.arange(len(flat))[:, None, None]
+    np.add.at(counts, (trial, flat, np.arange(dim)), 1.0)
+    return counts.reshape(*trials, dim, dim)
+
+
+def _check_permutations(bases: np.ndarray) -> None:
+    if not np.array_equal(
+        np.sort(bases, axis=-1),
+        np.broadcast_to(np.arange(bases.shape[-1]), bases.shape),
+    ):
+        raise ValueError(
+            "Integer `bases` must be permutations: each row holds 0..d-1 once."
+        )
+
+
+def _check_length(length: int) -> None:
+    if not isinstance(length, int | np.integer) or length < 0:
+        raise ValueError(f"`length` must be an integer, at least 0, got {length!r}.")
+
+
+def _check_sampling(
+    data: np.ndarray, n_generators: int, length: int, n_trials: int, group: str
+) -> None:
+    _check_length(length)
+    for name, value in (("n_generators", n_generators), ("n_trials", n_trials)):
+        if value < 1:
+            raise ValueError(f"`{name}` must be at least 1, got {value}.")
+    if group not in ("orthogonal", "permutation"):
+        raise ValueError(
+            f'`group` must be "orthogonal" or "permutation", got {group!r}.'
+        )
+    if data.ndim > 3 or (data.ndim == 3 and len(data) != n_trials):
+        raise ValueError(
+            f"`X` must be one d x p matrix or one for each of the {n_trials} trials, "
+            f"got shape {data.shape}."
+        )

@@ -1,0 +1,277 @@
+"""Laws by name, scaled, shifted and multiplied freely.
+
+`Atoms` is an empirical spectrum, `MarchenkoPastur` the limit spectrum of Gaussian data,
+`WordLaw` the limit spectrum of the words alone; `free_product` multiplies laws, so that
+
+    free_product(WordLaw(4, 4), Atoms(eigenvalues of XX^T))
+
+is the limit spectrum of A^ℓ XX^T (A^ℓ)^T, the averaged kernel's up to zeros. All have
+the transforms of `freeproj.spectra.transforms.Law`. (Appendix C of the paper.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeproj.spectra.checks import non_negative, parameter
+from freeproj.spectra.transforms import (
+    Law,
+    LawWithChi,
+    LawWithPsi,
+    follow,
+    inverse_of_chi,
+)
+
+__all__ = [
+    "Atoms",
+    "FreeProduct",
+    "MarchenkoPastur",
+    "Scaled",
+    "Shifted",
+    "WordLaw",
+    "free_product",
+]
+
+
+class Atoms(LawWithPsi):
+    """Finitely many atoms: an empirical spectrum, weights equal unless given."""
+
+    def __init__(self, points: ArrayLike, weights: ArrayLike | None = None):
+        self.points = np.ravel(non_negative(points, "points"))
+        count = len(self.points)
+        if weights is None:
+            weights = np.full(count, 1 / count)
+        self.weights = np.ravel(non_negative(weights, "weights"))
+        total = self.weights.sum()
+        if len(self.weights) != count or abs(total - 1) > 1e-9:
+            raise ValueError(
+                f"`weights` must be {count} numbers with sum 1, got "
+                f"{len(self.weights)} with sum {total:g}."
+            )
+        self.mean = float(self.points @ self.weights)
+        self.mass_at_zero = float(self.weights[self.points == 0].sum())
+        if self.mean == 0:
+            raise ValueError("`points` must not all be zero: that law has no χ.")
+
+    def psi_upper(self, z):
+        product = np.multiply.outer(z, self.points)
+        share = 1 / (1 - product)
+        return (product * share) @ self.weights, (self.points * share**2) @ self.weights
+
+
+@dataclass(frozen=True)
+class MarchenkoPastur(LawWithChi):
+    """Limit law of the spectrum of XX^T, X_ij ~ N(0, 1/d): S(w) = 1/(c + w)."""
+
+    aspect: float
+
+    def __post_init__(self):
+        parameter(self.aspect, "aspect", above=0)
+
+    @property
+    def mean(self) -> float:
+        return self.aspect
+
+    @property
+    def mass_at_zero(self) -> float:
+        return max(0.0, 1 - self.aspect)
+
+    def chi_and_slope(self, w):
+        c = self.aspect
+        return w / ((1 + w) * (c + w)), 1 / w - 1 / (1 + w) - 1 / (c + w)
+
+
+@dataclass(frozen=True)
+class WordLaw(LawWithChi):
+    """Limit law of (T*)^ℓ T^ℓ/n^ℓ, T = Σ a_i: S(w) = ((1 + w/n)/(1 + w))^ℓ."""
+
+    n_generators: float
+    length: float
+
+    def __post_init__(self):
+        parameter(self.n_generators, "n_generators", least=1, infinite=True)
+        parameter(self.length, "length", least=0)
+
+    @property
+    def mean(self) -> float:
+        return 1.0
+
+    def chi_and_slope(self, w):
+        q, ell = 1 / self.n_generators, self.length
+        chi = w / (1 + w) * ((1 + q * w) / (1 + w)) ** ell
+        return chi, 1 / w + ell * q / (1 + q * w) - (ell + 1) / (1 + w)
+
+
+@dataclass(frozen=True)
+class Scaled(LawWithPsi):
+    """The law of factor · t: ψ(z) becomes ψ(factor · z)."""
+
+    law: Law
+    factor: float
+
+    def __post_init__(self):
+        parameter(self.factor, "factor", above=0)
+
+    @property
+    def mean(self) -> float:
+        return self.factor * self.law.mean
+
+    @property
+    def mass_at_zero(self) -> float:
+        return self.law.mass_at_zero
+
+    def psi_negative(self, z):
+        return self.law.psi_negative(self.factor * z)
+
+    def psi_upper(self, z):
+        value, slope = self.law.psi_upper(self.factor * z)
+        return value, self.factor * slope
+
+    def chi_negative(self, w):
+        return self.law.chi_negative(w) / self.factor
+
+
+@dataclass(frozen=True)
+class Shifted(LawWithPsi):
+    """The law of t + shift, shift ≥ 0: G(z) becomes G(z - shift)."""
+
+    law: Law
+    shift: float
+
+    def __post_init__(self):
+        parameter(self.shift, "shift", least=0)
+
+    @property
+    def mean(self) -> float:
+        return self.law.mean + self.shift
+
+    @property
+    def mass_at_zero(self) -> float:
+        return self.law.mass_at_zero if self.shift == 0 else 0.0
+
+    def psi_negative(self, z):
+        scale = 1 / (1 - self.shift * z)
+        # 1 + ψ is multiplied by `scale`; written so that small values keep digits.
+        return scale * (self.law.psi_negative(z * scale) + self.shift * z)
+
+    def psi_upper(self, z):
+        scale = 1 / (1 - self.shift * z)
+        value, slope = self.law.psi_upper(z * scale)
+        shifted = scale * (value + self.shift * z)
+        return shifted, scale**2 * (scale * slope + self.shift * (1 + value))
+
+
+@dataclass(frozen=True)
+class FreeProduct(Law):
+    """The free multiplicative convolution of two laws: S = S_1 · S_2.
+
+    Off the axis ψ(z) = ψ_1(ω) with the subordination function ω, the fixed point of
+    ω = z·h_2(z·h_1(ω)), where h(z) = ψ(z)/(z·(1 + ψ(z))).
+    """
+
+    first: Law
+    second: Law
+
+    @property
+    def mean(self) -> float:
+        return self.first.mean * self.second.mean
+
+    @property
+    def mass_at_zero(self) -> float:
+        return max(self.first.mass_at_zero, self.second.mass_at_zero)
+
+    def chi_negative(self, w):
+        return self.first.chi_negative(w) * self.second.chi_negative(w) * (1 + w) / w
+
+    def psi_negative(self, z):
+        return inverse_of_chi(self, z)
+
+    def psi_upper(self, z):
+        def newton(omega, z):
+            log_h, _, slope = self._subordination(omega, z)
+            return omega - (np.log(omega / z) - log_h) / slope
+
+        omega = follow(
+            newton, z, self.first.chi_negative(self.psi_negative(-np.abs(z)))
+        )
+        _, step, slope = self._subordination(omega, z)
+        value, value_slope = self.first.psi_and_slope(omega)
+        return value, value_slope * (1 + step) / (z * slope)
+
+    def _subordination(self, omega, z):
+        """Returns log h_2, its derivative by log z, and the equation's by ω."""
+        h_1, slope_1 = _log_h(self.first, omega)
+        inner = z * np.exp(h_1)
+        h_2, slope_2 = _log_h(self.second, inner)
+        step = inner * slope_2
+        return h_2, step, 1 / omega - step * slope_1
+
+
+class _ProductWithChi(FreeProduct):
+    """A free product whose first law states χ: solve u·S_1(ψ_2(u)) = z for u."""
+
+    first: LawWithChi
+
+    def psi_upper(self, z):
+        def newton(u, z):
+            _, left, slope = self._equation(u)
+            return u - np.log(left / z) / slope
+
+        u = follow(newton, z, self.second.chi_negative(self.psi_negative(-np.abs(z))))
+        w, _, slope = self._equation(u)
+        return w, self.second.psi_and_slope(u)[1] / (z * slope)
+
+    def _equation(self, u):
+        """Returns ψ_2(u), the left side, and the derivative of its logarithm by u."""
+        w, w_slope = self.second.psi_and_slope(u)
+        chi, chi_slope = self.first.chi_and_slope(w)
+        left = u * (1 + w) / w * chi
+        return w, left, 1 / u + w_slope * (chi_slope + 1 / (1 + w) - 1 / w)
+
+
+class _ExplicitProduct(LawWithChi, FreeProduct):
+    """A free product of laws that both state χ, and so states it itself."""
+
+    first: LawWithChi
+    second: LawWithChi
+
+    def chi_and_slope(self, w):
+        chi_1, slope_1 = self.first.chi_and_slope(w)
+        chi_2, slope_2 = self.second.chi_and_slope(w)
+        slope = slope_1 + slope_2 + 1 / (1 + w) - 1 / w
+        return chi_1 * chi_2 * (1 + w) / w, slope
+
+
+def free_product(*laws: Law) -> Law:
+    """Returns the free multiplicative convolution of one or more laws."""
+    if not laws:
+        raise ValueError("`free_product` needs at least one law.")
+    # The order does not matter; laws that state χ are the cheapest to multiply.
+    factors = [factor for law in laws for factor in _factors(law)]
+    explicit = [factor for factor in factors if isinstance(factor, LawWithChi)]
+    others = [factor for factor in factors if not isinstance(factor, LawWithChi)]
+    parts = [_pair(_ExplicitProduct, explicit)] if explicit else []
+    parts += [_pair(FreeProduct, others)] if others else []
+    return parts[0] if len(parts) == 1 else _ProductWithChi(*parts)
+
+
+def _pair(kind: type[FreeProduct], laws: list) -> Law:
+    product, *rest = laws
+    for law in rest:
+        product = kind(product, law)
+    return product
+
+
+def _factors(law: Law) -> list[Law]:
+    if isinstance(law, FreeProduct):
+        return _factors(law.first) + _factors(law.second)
+    return [law]
+
+
+def _log_h(law: Law, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns log h and its derivative, h(z) = ψ(z)/(z·(1 + ψ(z)))."""
+    value, slope = law.psi_and_slope(z)
+    return np.log(value / (z * (1 + value))), slope / (value * (1 + value)) - 1 / z

@@ -1,0 +1,197 @@
+"""The transforms of a law on [0, ∞), and how one is found from another.
+
+For a law μ with mean m > 0 and mass a at zero:
+
+    G(z) = ∫ 1/(z - t) μ(dt)           Cauchy transform,   `cauchy`
+    ψ(z) = ∫ zt/(1 - zt) μ(dt)         = G(1/z)/z - 1,     `psi`
+    χ(ψ(z)) = z                        ψ's inverse,        `chi`, on (-(1 - a), 0)
+    S(w) = (1 + w)/w · χ(w)            S-transform,        `s_transform`
+
+G and ψ take negative and non-real arguments. (Section 4 of the paper.) The laws
+themselves are in `freeproj.spectra.laws`: each states either ψ (`LawWithPsi`) or χ
+(`LawWithChi`), and the other one is found numerically. On the negative axis both are
+monotone and a bracketed root is safe. From there ψ is followed along a circle around
+zero into the complex plane: it is analytic off [0, ∞), so that no choice between roots
+ever arises.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeproj.spectra.checks import as_given
+
+__all__ = ["Law", "LawWithChi", "LawWithPsi", "follow", "inverse_of_chi"]
+
+# A step along the circle brings z this factor closer to the cut [0, ∞).
+_APPROACH = 0.75
+
+
+class Law(abc.ABC):
+    """A probability law on [0, ∞) with its transforms."""
+
+    mean: float
+    mass_at_zero: float = 0.0
+
+    def cauchy(self, z: ArrayLike) -> Any:
+        """Returns G(z) for z off [0, ∞)."""
+        z = _off_the_cut(z)
+        return as_given((1 + self.psi(1 / z)) / z)
+
+    def psi(self, z: ArrayLike) -> Any:
+        """Returns ψ(z) for z off [0, ∞); negative z give values in (-1, 0)."""
+        z = _off_the_cut(z)
+        if np.isrealobj(z):
+            return as_given(self.psi_negative(z))
+        return as_given(self.psi_and_slope(z)[0])
+
+    def chi(self, w: ArrayLike) -> Any:
+        """Returns χ(w) < 0, the inverse of ψ, for real w in (-(1 - mass at 0), 0)."""
+        w = np.asarray(w, dtype=np.float64)
+        low = -(1 - self.mass_at_zero)
+        if not ((w > low) & (w < 0)).all():
+            raise ValueError(f"χ and S take real w in ({low:g}, 0), got {w}.")
+        return as_given(self.chi_negative(w))
+
+    def s_transform(self, w: ArrayLike) -> Any:
+        """Returns S(w) = (1 + w)/w · χ(w) for real w in (-(1 - mass at 0), 0)."""
+        w = np.asarray(w, dtype=np.float64)
+        return as_given((1 + w) / w * self.chi(w))
+
+    def psi_and_slope(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns ψ and ψ' for complex z in either half plane."""
+        below = np.imag(z) < 0  # ψ of a conjugate is ψ's conjugate
+        value, slope = self.psi_upper(np.where(below, np.conj(z), z))
+        return (
+            np.where(below, np.conj(value), value),
+            np.where(below, np.conj(slope), slope),
+        )
+
+    @abc.abstractmethod
+    def psi_upper(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns ψ and ψ' on the upper half plane and the negative axis."""
+
+    @abc.abstractmethod
+    def psi_negative(self, z: np.ndarray) -> np.ndarray:
+        """Returns ψ for real z < 0, unchecked."""
+
+    @abc.abstractmethod
+    def chi_negative(self, w: np.ndarray) -> np.ndarray:
+        """Returns χ on (-(1 - mass at 0), 0), unchecked."""
+
+
+class LawWithPsi(Law):
+    """A law that states ψ and ψ' (`psi_upper`); χ is found from ψ."""
+
+    def psi_negative(self, z):
+        return self.psi_upper(z)[0]
+
+    def chi_negative(self, w):
+        mass = 1 - self.mass_at_zero
+        # By Jensen's inequality log(-χ) lies above this point.
+        low = np.log(-w) - np.log(mass + w) - np.log(self.mean / mass)
+
+        def excess(u, w):
+            return w - self.psi_negative(-np.exp(u))
+
+        high = low + 1
+        while (excess(high, w) < 0).any():
+            high = np.where(excess(high, w) < 0, 2 * high - low, high)
+        return -np.exp(_bracketed_root(excess, low - 1e-9, high, w))
+
+
+class LawWithChi(Law):
+    """A law that states χ and its logarithmic derivative; ψ is found from χ."""
+
+    @abc.abstractmethod
+    def chi_and_slope(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Returns χ(w) and χ'(w)/χ(w), for real and complex w."""
+
+    def chi_negative(self, w):
+        return self.chi_and_slope(w)[0]
+
+    def psi_negative(self, z):
+        return inverse_of_chi(self, z)
+
+    def psi_upper(self, z):
+        def newton(w, z):
+            chi, slope = self.chi_and_slope(w)
+            return w - np.log(chi / z) / slope
+
+        w = follow(newton, z, self.psi_negative(-np.abs(z)))
+        return w, 1 / (z * self.chi_and_slope(w)[1])
+
+
+def inverse_of_chi(law: Law, z: np.ndarray) -> np.ndarray:
+    """Returns the w in (-(1 - mass at 0), 0) with χ(w) = z < 0.
+
+    In v, w = -(1 - mass)·sigmoid(v), the logarithm of -χ has a slope of at least one,
+    so that its value at v = 0 brackets the root.
+    """
+    mass, target = 1 - law.mass_at_zero, np.log(-z)
+
+    def place(v):
+        return -mass / (1 + np.exp(-v))
+
+    def excess(v, target):
+        return np.log(-law.chi_negative(place(v))) - target
+
+    reach = np.abs(excess(np.zeros(z.shape), target)) + 1e-9
+    return place(_bracketed_root(excess, -reach, reach, target))
+
+
+def follow(
+    newton: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    z: np.ndarray,
+    start: np.ndarray,
+) -> np.ndarray:
+    """Follows a solution from -|z| along the circle to z in the upper half plane.
+
+    Args:
+        newton: (solution, z) ↦ solution after one of Newton's steps.
+        start: the solution at -|z|.
+    """
+    angle = np.abs(np.angle(z))  # -π where the imaginary part is -0
+    nearest = angle.min(initial=np.pi)
+    n_steps = int(np.ceil(np.log(np.pi / nearest) / -np.log(_APPROACH)))
+    w = last = start.astype(complex)
+    for k in range(1, n_steps + 1):
+        between = np.pi * (angle / np.pi) ** (k / n_steps)
+        for _ in range(3):
+            w = newton(w, np.abs(z) * np.exp(1j * between))
+    for _ in range(20):
+        w, last = newton(w, z), w
+        if np.all(np.abs(w - last) <= 1e-14 * np.abs(w)):
+            return w
+    if np.all(np.abs(w - last) <= 1e-9 * np.abs(w)):  # as far as rounding allows
+        return w
+    raise ArithmeticError("ψ was not found; is z too close to the spectrum?")
+
+
+def _bracketed_root(
+    function: Callable, low: np.ndarray, high: np.ndarray, parameter: np.ndarray
+) -> np.ndarray:
+    from scipy.optimize import elementwise  # slow to import, and seldom needed
+
+    result = elementwise.find_root(function, (low, high), args=(parameter,))
+    if not np.all(result.success):
+        raise ArithmeticError("No root between its bounds; are the arguments extreme?")
+    return result.x
+
+
+def _off_the_cut(z: ArrayLike) -> np.ndarray:
+    z = np.asarray(z)
+    if z.dtype.kind not in "iufc":
+        raise ValueError(f"The argument must be a number, got {z}.")
+    z = z.astype(complex if z.dtype.kind == "c" else float)
+    if np.any((np.imag(z) == 0) & ~(np.real(z) < 0)):
+        raise ValueError(
+            "The argument must lie off [0, ∞), where the spectrum is; add a small "
+            "imaginary part."
+        )
+    return z
