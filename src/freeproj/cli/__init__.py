@@ -27,6 +27,10 @@ _COMMANDS = {
     "figures": ("figures", "List the pictures."),
     "envs": ("envs", "List the tasks with sizes, chance level and best return."),
     "play": ("play", "Play a task in the terminal."),
+    "spectra": (
+        "spectra",
+        "Effective dimension of one's own data, advice on n, ℓ, d.",
+    ),
     "cite": ("about", "Print BibTeX entries for the software and the paper."),
     "doctor": ("about", "Show what is installed, versions and devices."),
 }

@@ -20,6 +20,7 @@ __all__ = [
     "PALETTE",
     "WIDE",
     "book_style",
+    "length_colour",
     "math_word",
 ]
 
@@ -73,3 +74,9 @@ def book_style() -> Iterator[None]:
 def math_word(spelled: str) -> str:
     """Sets a spelled word such as "ab⁻¹" in mathematical type."""
     return f"${spelled.replace('⁻¹', '^{-1}')}$"
+
+
+def length_colour(length: int) -> str:
+    """Returns the colour of a word length; lengths without their own share the rest."""
+    others = [colour for colour in PALETTE if colour not in LENGTH_COLOURS.values()]
+    return LENGTH_COLOURS.get(length, others[length % len(others)])

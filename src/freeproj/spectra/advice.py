@@ -70,6 +70,23 @@ class OwnDataReport:
         """n for each length, n^ℓ = n_words."""
         return tuple(words.generators_for(self.n_words, ell) for ell in self.lengths)
 
+    def table(self) -> list[str]:
+        """Returns a table for people, predicted beside measured, line by line.
+
+        The row ℓ = 0 is the data's own kernel X^T X, which is known exactly.
+        """
+        rows = [_HEADER]
+        for column in range(len(self.ridges)):
+            rows += _table_rows(self, column)
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.rjust, row, widths)).rstrip() for row in rows]
+        before = sum(widths[:3]) + 6, sum(widths[3:7]) + 8
+        title = " " * before[0] + "d_eff/d".ljust(before[1]) + "d_eff/p"
+        note = f"{self.n_words} words (n^ℓ); ℓ = 0 is the data's own kernel X^T X"
+        if self.n_trials:
+            note += f"; measured: mean of {self.n_trials} draws, {self.group} bases"
+        return [title, *lines, note]
+
     def advice(self) -> list[str]:
         """Returns sentences on which (n, ℓ, d) to take, at the first ridge."""
         return [_reduction(self), *_agreement(self), *_sizes(self)]
@@ -82,6 +99,13 @@ class OwnDataReport:
             "n_generators": np.asarray(self.n_generators),
             "eigenvalues": self.eigenvalues,
         }
+
+
+_HEADER = (
+    *("ridge", "ℓ", "n"),
+    *("predicted", "measured", "± s.e.", "difference"),  # of d_eff/d
+    *("predicted", "measured"),  # of d_eff/p
+)
 
 
 def own_data_report(
@@ -174,6 +198,31 @@ def _thin(data: np.ndarray) -> np.ndarray:
     return left * values
 
 
+def _table_rows(report: OwnDataReport, column: int) -> list[tuple[str, ...]]:
+    ridge, c = f"{report.ridges[column]:g}", report.aspect
+    own = report.without_words[column]
+    blank = ("", "", "")
+    rows: list[tuple[str, ...]] = [
+        (ridge, "0", "-", f"{own:.4f}", *blank, f"{own / c:.4f}", "")
+    ]
+    for row, (length, n) in enumerate(
+        zip(report.lengths, report.n_generators, strict=True)
+    ):
+        predicted, measured = (
+            report.predicted[row, column],
+            report.measured[row, column],
+        )
+        error = report.standard_error[row, column]
+        numbers = (predicted, measured, error, measured - predicted)
+        shown = [_shown(number) for number in (*numbers, predicted / c, measured / c)]
+        rows.append((ridge, str(length), str(n), *shown))
+    return rows
+
+
+def _shown(number: float) -> str:
+    return "-" if np.isnan(number) else f"{number:.4f}"
+
+
 def _mean_and_error(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     n_trials = len(shares)
     if n_trials == 1:
@@ -225,7 +274,7 @@ def _sizes(report: OwnDataReport) -> list[str]:
     if report.dim > report.n_samples:
         lines.append(
             f"Only {report.n_samples} samples in {report.dim} dimensions: d_eff/d "
-            f"cannot pass p/d = {report.aspect:.3g}. Are samples in the rows?"
+            f"cannot pass p/d = {report.aspect:.3g}. If these are swapped, transpose."
         )
     return lines
 

@@ -20,7 +20,15 @@ import numpy as np
 from freeproj.files import write_atomically
 from freeproj.report.numbers import Numbers, load_numbers, save_numbers
 
-__all__ = ["FORMATS", "REGISTRY", "FigureSpec", "find", "make_figure"]
+__all__ = [
+    "FORMATS",
+    "REGISTRY",
+    "FigureSpec",
+    "check_format",
+    "find",
+    "make_figure",
+    "save_figure",
+]
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -45,6 +53,16 @@ _SPECS = (
     ),
     FigureSpec(
         "overview", "RP against FRP: shared prefixes (Fig. 1 right)", "overview"
+    ),
+    FigureSpec(
+        "effective-dimension",
+        "Effective dimension against the ridge, theory and measurement (Fig. 2 left)",
+        "effective_dimension",
+    ),
+    FigureSpec(
+        "kernel-spectra",
+        "Spectra of √K for four word lengths, with theory (Fig. 2 right)",
+        "kernel_spectra",
     ),
     FigureSpec(
         "block-spectra",
@@ -97,15 +115,26 @@ def make_figure(
     Returns the files written.
     """
     spec, out = find(name), Path(out)
-    if out.suffix not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise ValueError(f"A picture's file must end in {known}, got '{out.name}'.")
+    check_format(out)
     module = spec.load()
     if numbers_from is not None:
         return [_draw(module, _load(spec, numbers_from), out)]
-    numbers = _compute(spec, module, options or {})
+    return save_figure(module, _compute(spec, module, options or {}), out)
+
+
+def save_figure(module: ModuleType, numbers: Numbers, out: str | Path) -> list[Path]:
+    """Draws a module's numbers into `out`, saves them in an .npz beside it."""
+    out = Path(out)
+    check_format(out)
     saved = save_numbers(numbers, out.with_suffix(".npz"))
     return [_draw(module, numbers, out), saved]
+
+
+def check_format(out: Path) -> None:
+    """Refuses a file's name that says no known format."""
+    if out.suffix not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ValueError(f"A picture's file must end in {known}, got '{out.name}'.")
 
 
 def _compute(

@@ -1,0 +1,154 @@
+"""A data matrix from a file: .npy, .npz, .csv or .parquet.
+
+Files come from anywhere, so nothing is unpickled, and whatever is wrong with one is
+said in one line. Rows stay rows: the reader does not guess what they stand for.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+__all__ = ["FORMATS", "read_matrix"]
+
+FORMATS = (".npy", ".npz", ".csv", ".parquet")
+
+
+def read_matrix(
+    path: str | Path, array: str | None = None
+) -> Float[np.ndarray, "rows columns"]:
+    """Returns the file's matrix in float64; every entry is a finite real number.
+
+    Args:
+        array: which array of an .npz file; needed where it holds several.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise ValueError(f"A data file must end in {known}, got '{path.name}'.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file.")
+    if not path.exists():
+        raise FileNotFoundError(f"No file {path}.")
+    if array is not None and path.suffix.lower() != ".npz":
+        raise ValueError(f"Only .npz files hold several arrays, {path} is none.")
+    reader = {".npy": _read_npy, ".csv": _read_csv, ".parquet": _read_parquet}
+    if path.suffix.lower() == ".npz":
+        return _checked(_read_npz(path, array), path)
+    return _checked(reader[path.suffix.lower()](path), path)
+
+
+def _read_npy(path: Path) -> np.ndarray:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(_not_plain(path)) from error
+    if not isinstance(loaded, np.ndarray):
+        raise ValueError(f"{path} is not an .npy file; is it an .npz under this name?")
+    return loaded
+
+
+def _read_npz(path: Path, array: str | None) -> np.ndarray:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            names = archive.files
+            if array is None and len(names) == 1:
+                array = names[0]
+            if array in names:
+                return archive[array]
+    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        raise ValueError(_not_plain(path)) from error
+    known = ", ".join(names) or "none"
+    if array is None:
+        raise ValueError(
+            f"{path} holds {len(names)} arrays; name one (--array): {known}."
+        )
+    raise ValueError(f"{path} has no array {array!r}. Known: {known}.")
+
+
+def _not_plain(path: Path) -> str:
+    return (
+        f"{path} is not a whole {path.suffix} file of plain numbers (pickled objects "
+        f"are never loaded); write it with numpy.save or numpy.savez."
+    )
+
+
+def _read_csv(path: Path) -> np.ndarray:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            first = file.readline()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not a text file in UTF-8.") from error
+    delimiter = max(",;\t", key=first.count)
+    header = not all(_is_number(cell) for cell in first.split(delimiter))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "no data": said below, in our words
+            return np.loadtxt(
+                path,
+                delimiter=delimiter,
+                skiprows=int(header),
+                ndmin=2,
+                quotechar='"',
+                encoding="utf-8-sig",
+            )
+    except (ValueError, UnicodeDecodeError) as error:
+        reason = str(error).split(";")[0].rstrip(".")
+        raise ValueError(f"{path} is not a table of numbers: {reason}.") from error
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.strip().strip('"'))
+    except ValueError:
+        return False
+    return True
+
+
+def _read_parquet(path: Path) -> np.ndarray:
+    import duckdb  # in the extra `report`
+
+    literal = re.sub(r"([*?\[])", r"[\1]", str(path))  # a name, not a pattern
+    try:
+        with duckdb.connect() as connection:
+            relation = connection.execute("SELECT * FROM read_parquet(?)", [literal])
+            columns = relation.fetchnumpy()
+    except duckdb.Error as error:
+        raise ValueError(f"{path} is not a Parquet file that can be read.") from error
+    for name, column in columns.items():
+        if np.asarray(column).dtype.kind not in "biufc":
+            raise ValueError(f"{path}: column {name!r} is not numeric; drop it.")
+        if np.ma.is_masked(column):
+            raise ValueError(f"{path}: column {name!r} has missing values; fill them.")
+    return np.column_stack([np.asarray(column) for column in columns.values()])
+
+
+def _checked(matrix: np.ndarray, path: Path) -> np.ndarray:
+    if matrix.dtype.kind == "c":
+        raise ValueError(
+            f"{path} holds complex numbers, but the data must be real; save the real "
+            "part, or real and imaginary parts as separate rows."
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{path} holds {matrix.dtype}, but the data must be numbers.")
+    if matrix.size == 0:
+        raise ValueError(f"{path} is empty: shape {matrix.shape}.")
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{path} must hold a matrix, got shape {matrix.shape} with {matrix.ndim} "
+            "axes; reshape it to (dimensions, samples)."
+        )
+    matrix = matrix.astype(np.float64)
+    bad = np.argwhere(~np.isfinite(matrix))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"{path} has {len(bad)} NaN or infinite entries, the first in row {row}, "
+            f"column {column} (from 0); fill or drop them."
+        )
+    return matrix
