@@ -236,13 +236,29 @@ def _reduction(report: OwnDataReport) -> str:
     length, n = report.lengths[best], report.n_generators[best]
     fall = 1 - report.predicted[best, 0] / report.predicted[first, 0]
     dimension = report.predicted[best, 0] * report.dim
+    text = f"At ridge {report.ridges[0]:g}, ℓ = {length} (n = {n}) has "
     if best == first:
-        return f"One length asked for: d_eff is about {dimension:.3g} of {report.dim}."
+        return f"{text}d_eff of about {dimension:.3g}, d being {report.dim}."
     return (
-        f"At ridge {report.ridges[0]:g}, ℓ = {length} (n = {n}) has the smallest "
-        f"effective dimension, about {dimension:.3g} of {report.dim}: {fall:.0%} less "
-        f"than ℓ = {report.lengths[first]} with as many words."
+        f"{text}the smallest effective dimension, about {dimension:.3g} of "
+        f"{report.dim}: {fall:.0%} less than ℓ = {report.lengths[first]} with as many "
+        f"words. {report.n_words} words can be had with ℓ = "
+        f"{', '.join(map(str, _possible_lengths(report.n_words)))}."
     )
+
+
+def _possible_lengths(n_words: int) -> list[int]:
+    """Returns the ℓ for which some n has n^ℓ = n_words."""
+    candidates = range(1, max(2, n_words.bit_length()))
+    return [length for length in candidates if _is_power(n_words, length)]
+
+
+def _is_power(value: int, length: int) -> bool:
+    try:
+        words.generators_for(value, length)
+    except ValueError:
+        return False
+    return True
 
 
 def _agreement(report: OwnDataReport) -> list[str]:

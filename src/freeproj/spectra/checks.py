@@ -6,13 +6,31 @@ the rule, the value and the way out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from jaxtyping import Array
 
-__all__ = ["as_given", "data_matrix", "non_negative", "parameter", "real_array"]
+__all__ = [
+    "Computed",
+    "Number",
+    "Values",
+    "as_given",
+    "data_matrix",
+    "non_negative",
+    "parameter",
+    "real_array",
+]
+
+# One number; one number or any array of them; what arithmetic makes of these (NumPy
+# turns arrays without axes into scalars).
+Number = int | float | np.number
+Values = Number | Sequence | np.ndarray | Array
+Computed = np.ndarray | np.number
 
 
-def real_array(value: ArrayLike, name: str) -> np.ndarray:
+def real_array(value: Values, name: str) -> np.ndarray:
     """Returns the value as a float64 array; refuses complex, NaN and infinity."""
     array = np.asarray(value)
     if array.dtype.kind == "c":
@@ -32,7 +50,7 @@ def real_array(value: ArrayLike, name: str) -> np.ndarray:
     return array
 
 
-def data_matrix(X: ArrayLike, name: str = "X") -> np.ndarray:
+def data_matrix(X: Values, name: str = "X") -> np.ndarray:
     """Returns data as a float64 array of shape (*trials, d, p), p columns in R^d."""
     data = real_array(X, name)
     if data.ndim < 2:
@@ -45,7 +63,7 @@ def data_matrix(X: ArrayLike, name: str = "X") -> np.ndarray:
     return data
 
 
-def non_negative(value: ArrayLike, name: str) -> np.ndarray:
+def non_negative(value: Values, name: str) -> np.ndarray:
     """Returns a spectrum as float64; rounding errors below zero become zero."""
     array = real_array(value, name)
     if array.size == 0 or array.ndim == 0:
@@ -56,11 +74,11 @@ def non_negative(value: ArrayLike, name: str) -> np.ndarray:
 
 
 def parameter(
-    value: ArrayLike,
+    value: Values,
     name: str,
     *,
-    above: float | None = None,
-    least: float | None = None,
+    above: Number | None = None,
+    least: Number | None = None,
     infinite: bool = False,
 ) -> np.ndarray:
     """Returns a parameter, one number or an array of them, that obeys its bound."""
@@ -80,9 +98,9 @@ def parameter(
     return array
 
 
-def as_given(result: np.ndarray) -> np.ndarray | float:
-    """Returns a Python float where every argument was a single number."""
-    return float(result) if np.ndim(result) == 0 else result
+def as_given(result: Computed) -> Any:
+    """Returns a plain Python number where every argument was a single number."""
+    return result.item() if np.ndim(result) == 0 else result
 
 
 def _is_extended_float(array: np.ndarray) -> bool:

@@ -20,9 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
-from freeproj.spectra.checks import as_given, parameter, real_array
+from freeproj.spectra.checks import (
+    Computed,
+    Number,
+    Values,
+    as_given,
+    parameter,
+    real_array,
+)
 
 __all__ = [
     "DensityCurve",
@@ -67,7 +73,7 @@ def word_moment(
     order: int,
     n_generators: int,
     length: int,
-    aspect: int | float | Fraction | None = None,
+    aspect: Number | Fraction | None = None,
 ) -> Fraction:
     """Returns the moment m_k exactly, by Lagrange's inversion of χ.
 
@@ -91,13 +97,13 @@ def word_moment(
     series = _product([words, inverse], k)
     if aspect is not None:
         parameter(float(aspect), "aspect", above=0)
-        c = Fraction(aspect)
+        c = aspect if isinstance(aspect, Fraction) else Fraction(float(aspect))
         series = _product([series, [comb(k, j) * c ** (k - j) for j in range(k)]], k)
     return Fraction(series[k - 1]) / k
 
 
 def word_edges(
-    n_generators: float, length: float, aspect: float | None = None
+    n_generators: Number, length: Number, aspect: Number | None = None
 ) -> tuple[float, float]:
     """Returns the left and right edge of the density.
 
@@ -119,9 +125,9 @@ def word_edges(
 
 
 def density_curve(
-    n_generators: float,
-    length: float,
-    aspect: float | None = None,
+    n_generators: Number,
+    length: Number,
+    aspect: Number | None = None,
     *,
     n_points: int = 400,
 ) -> DensityCurve:
@@ -138,7 +144,7 @@ def density_curve(
 
 
 def word_density(
-    x: ArrayLike, n_generators: float, length: float, aspect: float | None = None
+    x: Values, n_generators: Number, length: Number, aspect: Number | None = None
 ) -> Any:
     """Returns the density at x, zero outside the edges."""
     law = _checked(n_generators, length, aspect)
@@ -156,10 +162,10 @@ def word_density(
 
 
 def word_expectation(
-    function: Callable[[np.ndarray], ArrayLike],
-    n_generators: float,
-    length: float,
-    aspect: float | None = None,
+    function: Callable[[np.ndarray], Values],
+    n_generators: Number,
+    length: Number,
+    aspect: Number | None = None,
 ) -> float:
     """Returns ∫ f dμ over the law, its atom at zero included.
 
@@ -182,7 +188,7 @@ def word_expectation(
     return total
 
 
-def _curve(law: _Law, angle: np.ndarray) -> tuple[np.ndarray, ...]:
+def _curve(law: _Law, angle: np.ndarray) -> tuple[Any, ...]:
     """Returns x, f(x) and dx/dφ for angles in (0, π)."""
     q, ell, c = law
     w = np.exp(_log_radius(law, angle) + 1j * angle)
@@ -197,7 +203,7 @@ def _curve(law: _Law, angle: np.ndarray) -> tuple[np.ndarray, ...]:
     return x, np.imag(w) / (np.pi * x), x * np.abs(s) ** 2 / s.imag
 
 
-def _log_radius(law: _Law, angle: np.ndarray) -> np.ndarray:
+def _log_radius(law: _Law, angle: Computed) -> Computed:
     """Returns log r with arg χ(r·e^(iφ)) = 0, by bisection: the phase falls with r."""
     if law.is_arcsine:
         return -np.log(-np.cos(angle))
@@ -209,7 +215,7 @@ def _log_radius(law: _Law, angle: np.ndarray) -> np.ndarray:
     return 0.5 * (low + high)
 
 
-def _phase(law: _Law, w: np.ndarray, angle: np.ndarray) -> np.ndarray:
+def _phase(law: _Law, w: Computed, angle: Computed) -> Computed:
     q, ell, c = law
     phase = angle + ell * np.angle(1 + q * w) - (ell + 1) * np.angle(1 + w)
     return phase if c is None else phase - np.angle(c + w)
@@ -238,7 +244,7 @@ def _product(series: list[list], order: int) -> list:
     return [sum(first[i] * second[j - i] for i in range(j + 1)) for j in range(order)]
 
 
-def _checked(n_generators: float, length: float, aspect: float | None) -> _Law:
+def _checked(n_generators: Number, length: Number, aspect: Number | None) -> _Law:
     n = float(parameter(n_generators, "n_generators", least=1, infinite=True))
     ell = float(parameter(length, "length", least=0))
     if aspect is None and n * ell <= ell + 1 and (n, ell) != (2, 1):

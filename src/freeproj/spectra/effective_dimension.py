@@ -16,9 +16,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Array, Float, Num
-from numpy.typing import ArrayLike
 
 from freeproj.spectra.checks import (
+    Computed,
+    Values,
     as_given,
     data_matrix,
     non_negative,
@@ -49,7 +50,7 @@ class LimitDerivatives(NamedTuple):
 
 
 def effective_dimension(
-    eigenvalues: Num[_AnyArray, "*trials p"], ridge: ArrayLike
+    eigenvalues: Num[_AnyArray, "*trials p"], ridge: Values
 ) -> np.ndarray | float:
     """Returns d_eff = Σ k/(k + ridge) over the last axis, not normalised.
 
@@ -62,10 +63,10 @@ def effective_dimension(
 
 
 def limit_effective_dimension(
-    ridge: ArrayLike,
-    n_generators: ArrayLike = 16,
-    length: ArrayLike = 2,
-    aspect: ArrayLike = 1.0,
+    ridge: Values,
+    n_generators: Values = 16,
+    length: Values = 2,
+    aspect: Values = 1.0,
     *,
     per: Per = "dimension",
 ) -> np.ndarray | float:
@@ -81,10 +82,10 @@ def limit_effective_dimension(
 
 
 def limit_derivatives(
-    ridge: ArrayLike,
-    n_generators: ArrayLike = 16,
-    length: ArrayLike = 2,
-    aspect: ArrayLike = 1.0,
+    ridge: Values,
+    n_generators: Values = 16,
+    length: Values = 2,
+    aspect: Values = 1.0,
 ) -> LimitDerivatives:
     """Returns the derivatives of `limit_effective_dimension` by ridge and by length.
 
@@ -103,9 +104,9 @@ def limit_derivatives(
 
 def predicted_effective_dimension(
     X: Num[_AnyArray, "d p"] | Num[_AnyArray, " d"],
-    ridge: ArrayLike,
-    n_generators: ArrayLike = 16,
-    length: ArrayLike = 2,
+    ridge: Values,
+    n_generators: Values = 16,
+    length: Values = 2,
     *,
     per: Per = "dimension",
 ) -> np.ndarray | float:
@@ -164,13 +165,14 @@ class _LimitEquation:
         parts = (self.ridge, n, self.length, self.aspect)
         self.shape = np.broadcast_shapes(*(part.shape for part in parts))
 
-    def solve(self) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self) -> tuple[Computed, Computed]:
         """Returns u and y."""
-        u = increasing_root(self.residual, np.zeros(self.shape))
+        start = np.zeros(self.shape)
+        u = increasing_root(self.residual, start, self.accurate_residual)
         odds = np.exp(u)
         return u, self.largest * (odds / (1 + odds))
 
-    def residual(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def residual(self, u: Computed) -> tuple[Computed, Computed]:
         """Returns h(u) and h'(u)."""
         odds, q, ell = np.exp(u), self.inverse_n, self.length
         one_less_largest, one_less_q, gap = self.fixed
@@ -185,7 +187,17 @@ class _LimitEquation:
         slope = 1 + moving * (odds * t) * (1 / other + ell * by_words)
         return value, slope
 
-    def residual_by_length(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def accurate_residual(self, u: Computed) -> tuple[Computed, Computed]:
+        """Returns h(u) and h'(u), h without the rounding of 1 - y for small y."""
+        one_less_largest, one_less_q, gap = self.fixed
+        odds = np.exp(u)
+        t = 1 / (1 + odds)
+        y, one_less_y = self.largest * (odds * t), one_less_largest + self.largest * t
+        words = self.length * np.log1p(y * one_less_q / one_less_y)
+        value = self.log_ridge + u - np.log(gap + self.largest * t) + words
+        return value, self.residual(u)[1]
+
+    def residual_by_length(self, u: Computed, y: Computed) -> Computed:
         """Returns ∂h/∂ℓ at fixed n^ℓ: log((1-yq)/(1-y)) + yq·log(q)/(1-yq), q = 1/n.
 
         The paper prints the second term with a plus sign before log n = -log q.
@@ -218,7 +230,7 @@ def _predict(
     return np.mean(t / (t + kappa), axis=-1)
 
 
-def _spectrum_and_aspect(X: ArrayLike) -> tuple[np.ndarray, float | None]:
+def _spectrum_and_aspect(X: Values) -> tuple[np.ndarray, float | None]:
     if np.ndim(X) == 1:
         return non_negative(X, "X"), None
     return data_eigenvalues(np.asarray(X)), np.shape(X)[1] / np.shape(X)[0]

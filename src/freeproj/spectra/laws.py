@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from freeproj.spectra.checks import non_negative, parameter
+from freeproj.spectra.checks import Number, Values, non_negative, parameter
 from freeproj.spectra.transforms import (
     Law,
     LawWithChi,
@@ -39,7 +38,7 @@ __all__ = [
 class Atoms(LawWithPsi):
     """Finitely many atoms: an empirical spectrum, weights equal unless given."""
 
-    def __init__(self, points: ArrayLike, weights: ArrayLike | None = None):
+    def __init__(self, points: Values, weights: Values | None = None):
         self.points = np.ravel(non_negative(points, "points"))
         count = len(self.points)
         if weights is None:
@@ -66,18 +65,18 @@ class Atoms(LawWithPsi):
 class MarchenkoPastur(LawWithChi):
     """Limit law of the spectrum of XX^T, X_ij ~ N(0, 1/d): S(w) = 1/(c + w)."""
 
-    aspect: float
+    aspect: Number
 
     def __post_init__(self):
         parameter(self.aspect, "aspect", above=0)
 
     @property
     def mean(self) -> float:
-        return self.aspect
+        return float(self.aspect)
 
     @property
     def mass_at_zero(self) -> float:
-        return max(0.0, 1 - self.aspect)
+        return float(max(0, 1 - self.aspect))
 
     def chi_and_slope(self, w):
         c = self.aspect
@@ -88,8 +87,8 @@ class MarchenkoPastur(LawWithChi):
 class WordLaw(LawWithChi):
     """Limit law of (T*)^ℓ T^ℓ/n^ℓ, T = Σ a_i: S(w) = ((1 + w/n)/(1 + w))^ℓ."""
 
-    n_generators: float
-    length: float
+    n_generators: Number
+    length: Number
 
     def __post_init__(self):
         parameter(self.n_generators, "n_generators", least=1, infinite=True)
@@ -110,14 +109,14 @@ class Scaled(LawWithPsi):
     """The law of factor · t: ψ(z) becomes ψ(factor · z)."""
 
     law: Law
-    factor: float
+    factor: Number
 
     def __post_init__(self):
         parameter(self.factor, "factor", above=0)
 
     @property
     def mean(self) -> float:
-        return self.factor * self.law.mean
+        return float(self.factor * self.law.mean)
 
     @property
     def mass_at_zero(self) -> float:
@@ -139,14 +138,14 @@ class Shifted(LawWithPsi):
     """The law of t + shift, shift ≥ 0: G(z) becomes G(z - shift)."""
 
     law: Law
-    shift: float
+    shift: Number
 
     def __post_init__(self):
         parameter(self.shift, "shift", least=0)
 
     @property
     def mean(self) -> float:
-        return self.law.mean + self.shift
+        return float(self.law.mean + self.shift)
 
     @property
     def mass_at_zero(self) -> float:

@@ -11,34 +11,46 @@ from collections.abc import Callable
 
 import numpy as np
 
+from freeproj.spectra.checks import Computed
+
 __all__ = ["increasing_root"]
 
-# Newton's error after a step δ is of the order of δ²: beyond float64 for this one.
-_LAST_STEP = 1e-9
+# Newton's error after a step δ is of the order of δ²: after one this small, one more is
+# enough for float64.
+_SMALL_STEP = 1e-5
 _NEWTON_STEPS = 8
 _GUARDED_STEPS = 200
 
-_Residual = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+_Residual = Callable[[Computed], tuple[Computed, Computed]]
 
 
-def increasing_root(residual: _Residual, start: np.ndarray) -> np.ndarray:
+def increasing_root(
+    residual: _Residual, start: Computed, accurate: _Residual | None = None
+) -> Computed:
     """Returns the u with h(u) = 0, element by element.
 
     Args:
         residual: u ↦ (h(u), h'(u)), with h' ≥ 1 everywhere.
         start: where to begin; any point will do.
+        accurate: the same in all digits, for the last step, where it costs more time.
     """
+    u = _approximate_root(residual, start)
+    value, slope = (accurate or residual)(u)
+    return u - value / slope
+
+
+def _approximate_root(residual: _Residual, start: Computed) -> Computed:
     u = start
     for _ in range(_NEWTON_STEPS):
         value, slope = residual(u)
         step = value / slope
         u = u - step
-        if np.abs(step).max() < _LAST_STEP:
+        if np.abs(step).max() < _SMALL_STEP:
             return u
     return _guarded_root(residual, start)
 
 
-def _guarded_root(residual: _Residual, start: np.ndarray) -> np.ndarray:
+def _guarded_root(residual: _Residual, start: Computed) -> Computed:
     """Newton that halves its bracket wherever a step is not half the one before.
 
     Plain Newton runs in circles where the slope falls again, as it does for aspects
@@ -50,13 +62,13 @@ def _guarded_root(residual: _Residual, start: np.ndarray) -> np.ndarray:
     for _ in range(_GUARDED_STEPS):
         step = value / slope
         size = np.abs(step)
-        if size.max() < _LAST_STEP:
+        if size.max() < _SMALL_STEP:
             return u - step
         low, high = np.where(value < 0, u, low), np.where(value < 0, high, u)
-        slow = (size > 0.5 * last) & (size > _LAST_STEP)
+        slow = (size > 0.5 * last) & (size > _SMALL_STEP)
         u, last = np.where(slow, 0.5 * (low + high), u - step), size
         value, slope = residual(u)
     raise ArithmeticError(
-        f"No root within {_GUARDED_STEPS} steps: {np.sum(size >= _LAST_STEP)} of "
+        f"No root within {_GUARDED_STEPS} steps: {np.sum(size >= _SMALL_STEP)} of "
         f"{size.size} left."
     )

@@ -22,9 +22,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from freeproj.spectra.checks import as_given
+from freeproj.spectra.checks import Computed, Values, as_given
 
 __all__ = ["Law", "LawWithChi", "LawWithPsi", "follow", "inverse_of_chi"]
 
@@ -38,19 +37,19 @@ class Law(abc.ABC):
     mean: float
     mass_at_zero: float = 0.0
 
-    def cauchy(self, z: ArrayLike) -> Any:
+    def cauchy(self, z: Values) -> Any:
         """Returns G(z) for z off [0, ∞)."""
         z = _off_the_cut(z)
         return as_given((1 + self.psi(1 / z)) / z)
 
-    def psi(self, z: ArrayLike) -> Any:
+    def psi(self, z: Values) -> Any:
         """Returns ψ(z) for z off [0, ∞); negative z give values in (-1, 0)."""
         z = _off_the_cut(z)
         if np.isrealobj(z):
             return as_given(self.psi_negative(z))
         return as_given(self.psi_and_slope(z)[0])
 
-    def chi(self, w: ArrayLike) -> Any:
+    def chi(self, w: Values) -> Any:
         """Returns χ(w) < 0, the inverse of ψ, for real w in (-(1 - mass at 0), 0)."""
         w = np.asarray(w, dtype=np.float64)
         low = -(1 - self.mass_at_zero)
@@ -58,12 +57,12 @@ class Law(abc.ABC):
             raise ValueError(f"χ and S take real w in ({low:g}, 0), got {w}.")
         return as_given(self.chi_negative(w))
 
-    def s_transform(self, w: ArrayLike) -> Any:
+    def s_transform(self, w: Values) -> Any:
         """Returns S(w) = (1 + w)/w · χ(w) for real w in (-(1 - mass at 0), 0)."""
         w = np.asarray(w, dtype=np.float64)
         return as_given((1 + w) / w * self.chi(w))
 
-    def psi_and_slope(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def psi_and_slope(self, z: Computed) -> tuple[Computed, Computed]:
         """Returns ψ and ψ' for complex z in either half plane."""
         below = np.imag(z) < 0  # ψ of a conjugate is ψ's conjugate
         value, slope = self.psi_upper(np.where(below, np.conj(z), z))
@@ -73,15 +72,15 @@ class Law(abc.ABC):
         )
 
     @abc.abstractmethod
-    def psi_upper(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def psi_upper(self, z: Computed) -> tuple[Computed, Computed]:
         """Returns ψ and ψ' on the upper half plane and the negative axis."""
 
     @abc.abstractmethod
-    def psi_negative(self, z: np.ndarray) -> np.ndarray:
+    def psi_negative(self, z: Computed) -> Computed:
         """Returns ψ for real z < 0, unchecked."""
 
     @abc.abstractmethod
-    def chi_negative(self, w: np.ndarray) -> np.ndarray:
+    def chi_negative(self, w: Computed) -> Computed:
         """Returns χ on (-(1 - mass at 0), 0), unchecked."""
 
 
@@ -109,7 +108,7 @@ class LawWithChi(Law):
     """A law that states χ and its logarithmic derivative; ψ is found from χ."""
 
     @abc.abstractmethod
-    def chi_and_slope(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def chi_and_slope(self, w: Computed) -> tuple[Computed, Computed]:
         """Returns χ(w) and χ'(w)/χ(w), for real and complex w."""
 
     def chi_negative(self, w):
@@ -127,7 +126,7 @@ class LawWithChi(Law):
         return w, 1 / (z * self.chi_and_slope(w)[1])
 
 
-def inverse_of_chi(law: Law, z: np.ndarray) -> np.ndarray:
+def inverse_of_chi(law: Law, z: Computed) -> Computed:
     """Returns the w in (-(1 - mass at 0), 0) with χ(w) = z < 0.
 
     In v, w = -(1 - mass)·sigmoid(v), the logarithm of -χ has a slope of at least one,
@@ -146,10 +145,10 @@ def inverse_of_chi(law: Law, z: np.ndarray) -> np.ndarray:
 
 
 def follow(
-    newton: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    z: np.ndarray,
-    start: np.ndarray,
-) -> np.ndarray:
+    newton: Callable[[Computed, Computed], Computed],
+    z: Computed,
+    start: Computed,
+) -> Computed:
     """Follows a solution from -|z| along the circle to z in the upper half plane.
 
     Args:
@@ -174,8 +173,8 @@ def follow(
 
 
 def _bracketed_root(
-    function: Callable, low: np.ndarray, high: np.ndarray, parameter: np.ndarray
-) -> np.ndarray:
+    function: Callable, low: Computed, high: Computed, parameter: Computed
+) -> Computed:
     from scipy.optimize import elementwise  # slow to import, and seldom needed
 
     result = elementwise.find_root(function, (low, high), args=(parameter,))
@@ -184,7 +183,7 @@ def _bracketed_root(
     return result.x
 
 
-def _off_the_cut(z: ArrayLike) -> np.ndarray:
+def _off_the_cut(z: Values) -> Computed:
     z = np.asarray(z)
     if z.dtype.kind not in "iufc":
         raise ValueError(f"The argument must be a number, got {z}.")
