@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Num
 
 from freeproj import words
-from freeproj.spectra.checks import data_matrix, parameter
+from freeproj.spectra.checks import Number, data_matrix, parameter
 from freeproj.spectra.effective_dimension import (
     data_eigenvalues,
     effective_dimension,
@@ -111,7 +111,7 @@ _HEADER = (
 def own_data_report(
     X: Num[_AnyArray, "d p"],
     lengths: Sequence[int] = (1, 2, 4, 8),
-    ridges: Sequence[float] = (1e-2,),
+    ridges: Sequence[Number] = (1e-2,),
     *,
     n_words: int = 256,
     n_trials: int | None = None,

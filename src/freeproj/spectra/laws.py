@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeproj.spectra.checks import Number, Values, non_negative, parameter
+from freeproj.spectra.checks import Computed, Number, Values, non_negative, parameter
 from freeproj.spectra.transforms import (
     Law,
     LawWithChi,
@@ -270,7 +270,7 @@ def _factors(law: Law) -> list[Law]:
     return [law]
 
 
-def _log_h(law: Law, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _log_h(law: Law, z: Computed) -> tuple[Computed, Computed]:
     """Returns log h and its derivative, h(z) = ψ(z)/(z·(1 + ψ(z)))."""
     value, slope = law.psi_and_slope(z)
     return np.log(value / (z * (1 + value))), slope / (value * (1 + value)) - 1 / z

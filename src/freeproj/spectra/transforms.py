@@ -37,12 +37,12 @@ class Law(abc.ABC):
     mean: float
     mass_at_zero: float = 0.0
 
-    def cauchy(self, z: Values) -> Any:
+    def cauchy(self, z: Values | complex) -> Any:
         """Returns G(z) for z off [0, ∞)."""
         z = _off_the_cut(z)
         return as_given((1 + self.psi(1 / z)) / z)
 
-    def psi(self, z: Values) -> Any:
+    def psi(self, z: Values | complex) -> Any:
         """Returns ψ(z) for z off [0, ∞); negative z give values in (-1, 0)."""
         z = _off_the_cut(z)
         if np.isrealobj(z):
@@ -183,7 +183,7 @@ def _bracketed_root(
     return result.x
 
 
-def _off_the_cut(z: Values) -> Computed:
+def _off_the_cut(z: Values | complex) -> Computed:
     z = np.asarray(z)
     if z.dtype.kind not in "iufc":
         raise ValueError(f"The argument must be a number, got {z}.")

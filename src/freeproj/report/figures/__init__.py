@@ -162,5 +162,7 @@ def _draw(module: ModuleType, numbers: Numbers, out: Path) -> Path:
 
     with book_style():
         figure = module.draw(numbers)
-        write_atomically(out, lambda file: figure.savefig(file, format=out.suffix[1:]))
+        undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+        form = {"format": out.suffix[1:], "metadata": undated.get(out.suffix)}
+        write_atomically(out, lambda file: figure.savefig(file, **form))
     return out

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -66,13 +65,9 @@ def compute(
 
 def draw(numbers: Numbers) -> Figure:
     """Draws curves and points above, their differences below."""
-    figure, (above, below) = plt.subplots(
-        2,
-        1,
-        sharex=True,
-        figsize=(1.15 * COLUMN, 3.5),
-        gridspec_kw={"height_ratios": [3.4, 1], "hspace": 0.06},
-    )
+    figure = Figure(figsize=(1.15 * COLUMN, 3.5))
+    ratios = {"height_ratios": [3.4, 1], "hspace": 0.06}
+    above, below = figure.subplots(2, 1, sharex=True, gridspec_kw=ratios)
     _draw_values(above, numbers)
     _draw_differences(below, numbers)
     below.set_xlabel(r"ridge $\gamma$")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -63,15 +62,8 @@ def compute(
 def draw(numbers: Numbers) -> Figure:
     """Draws one panel per length, on common axes."""
     lengths = numbers["lengths"].tolist()
-    figure, panels = plt.subplots(
-        1,
-        len(lengths),
-        figsize=(WIDE, 2.1),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        gridspec_kw={"wspace": 0.06},
-    )
+    figure = Figure(figsize=(WIDE, 2.1))
+    panels = figure.subplots(1, len(lengths), sharex=True, sharey=True, squeeze=False)
     for row, axes in enumerate(panels[0]):
         _draw_panel(axes, numbers, row)
     first = panels[0, 0]

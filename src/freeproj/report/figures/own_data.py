@@ -6,7 +6,6 @@ ridges asked for; the grey curve is the data's own kernel, without words.
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -35,7 +34,8 @@ def compute(report: OwnDataReport, n_points: int = 120) -> dict[str, np.ndarray]
 
 def draw(numbers: Numbers) -> Figure:
     """Draws effective dimension against the ridge, one colour per length."""
-    figure, axes = plt.subplots(figsize=(1.15 * COLUMN, 2.7))
+    figure = Figure(figsize=(1.15 * COLUMN, 2.7))
+    axes = figure.subplots()
     ridges = numbers["curve_ridges"]
     axes.plot(ridges, numbers["curve_without_words"], color="0.65", label="no words")
     for row, length in enumerate(numbers["lengths"].tolist()):
