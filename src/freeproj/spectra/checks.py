@@ -40,7 +40,7 @@ def real_array(value: Values, name: str) -> np.ndarray:
         )
     if array.dtype.kind not in "biuf" and not _is_extended_float(array):
         raise ValueError(f"`{name}` must hold numbers, got dtype {array.dtype}.")
-    array = array.astype(np.float64)
+    array = array.astype(np.float64, copy=False)
     n_bad = array.size - np.count_nonzero(np.isfinite(array))
     if n_bad:
         raise ValueError(
