@@ -61,7 +61,7 @@ def test_advice_names_the_best_length_and_the_possible_ones(report):
     text = " ".join(report.advice())
     assert "ℓ = 8 (n = 2) has the smallest effective dimension" in text
     assert "256 words can be had with ℓ = 1, 2, 4, 8." in text
-    assert "lets expect" in text
+    assert "as expected for d = 60" in text
 
 
 def test_nothing_measured_is_nan_and_said(data):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 from jaxtyping import Array, Float, Num
@@ -132,27 +133,20 @@ def own_data_report(
     gamma = parameter(list(ridges), "ridges", above=0)
     n_trials = default_trials(len(data)) if n_trials is None else n_trials
     _check_request(lengths, gamma, n_trials)
+    n_words, lengths = int(n_words), [int(length) for length in lengths]
     n_generators = [words.generators_for(n_words, length) for length in lengths]
     thin = _thin(data)
     t = data_eigenvalues(thin)
     predicted = predicted_effective_dimension(
         t, gamma, np.array(n_generators)[:, None], np.array(lengths)[:, None]
     )
-    measured, error = np.full((2, len(lengths), len(gamma)), np.nan)
-    for row, (n, length) in enumerate(zip(n_generators, lengths, strict=True)):
-        if n_trials == 0:
-            break
-        values = sample_root_singular_values(
-            thin,
-            n,
-            length,
-            n_trials=n_trials,
-            seed=seed + row,
-            group=group,
-            on_progress=on_progress,
-        )
-        shares = effective_dimension(values**2, gamma) / len(data)
-        measured[row], error[row] = _mean_and_error(np.asarray(shares))
+    sampling: _Sampling = {
+        "n_trials": n_trials,
+        "group": group,
+        "on_progress": on_progress,
+    }
+    families = list(zip(n_generators, lengths, strict=True))
+    measured, error = _measure(thin, families, gamma, seed, sampling)
     return OwnDataReport(
         dim=data.shape[0],
         n_samples=data.shape[1],
@@ -198,6 +192,36 @@ def _thin(data: np.ndarray) -> np.ndarray:
     return left * values
 
 
+class _Sampling(TypedDict):
+    """How bases are drawn, whatever the family."""
+
+    n_trials: int
+    group: Group
+    on_progress: Callable[[int], None] | None
+
+
+def _measure(
+    data: np.ndarray,
+    families: list[tuple[int, int]],
+    ridges: np.ndarray,
+    seed: int,
+    sampling: _Sampling,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns mean and standard error of d_eff/d; a row for each (n, ℓ)."""
+    mean, error = np.full((2, len(families), len(ridges)), np.nan)
+    if sampling["n_trials"] == 0:
+        return mean, error
+    for row, (n, length) in enumerate(families):
+        values = sample_root_singular_values(
+            data, n, length, seed=seed + row, **sampling
+        )
+        shares = np.asarray(effective_dimension(values**2, ridges)) / len(data)
+        mean[row] = shares.mean(axis=0)
+        if len(shares) > 1:
+            error[row] = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+    return mean, error
+
+
 def _table_rows(report: OwnDataReport, column: int) -> list[tuple[str, ...]]:
     ridge, c = f"{report.ridges[column]:g}", report.aspect
     own = report.without_words[column]
@@ -221,13 +245,6 @@ def _table_rows(report: OwnDataReport, column: int) -> list[tuple[str, ...]]:
 
 def _shown(number: float) -> str:
     return "-" if np.isnan(number) else f"{number:.4f}"
-
-
-def _mean_and_error(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    n_trials = len(shares)
-    if n_trials == 1:
-        return shares[0], np.full(shares.shape[1:], np.nan)
-    return shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(n_trials)
 
 
 def _reduction(report: OwnDataReport) -> str:
@@ -272,7 +289,7 @@ def _agreement(report: OwnDataReport) -> list[str]:
         f"(ℓ = {report.lengths[row]}, ridge {report.ridges[column]:g})"
     )
     if (gap <= allowance).all():
-        return [f"{text}, as d = {report.dim} lets expect."]
+        return [f"{text}, as expected for d = {report.dim}."]
     return [
         f"{text}, more than d = {report.dim} explains: trust the measured column. "
         "The prediction is for large d and bases that are free from the data."

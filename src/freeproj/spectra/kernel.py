@@ -163,6 +163,7 @@ def _mean_of_bases(bases, dim: int) -> np.ndarray:
 def _apply_power(mean: np.ndarray, data: np.ndarray, length: int) -> np.ndarray:
     """Returns A^ℓ X, by powers of A or letter by letter, whichever is cheaper."""
     dim, n_samples = data.shape[-2:]
+    length = int(length)
     n_products = length.bit_length() + length.bit_count() - 2
     if length == 0 or n_products * dim + n_samples >= length * n_samples:
         for _ in range(length):

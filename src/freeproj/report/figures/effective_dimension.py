@@ -99,12 +99,16 @@ def _draw_values(axes: Axes, numbers: Numbers) -> None:
             color=colour,
             fontsize=7,
         )
+    axes.set_xscale("log")
+    axes.set_ylim(np.floor(10 * curves.min() - 0.5) / 10, min(1.0, 1.04 * curves.max()))
+    _explain(axes, numbers)
+
+
+def _explain(axes: Axes, numbers: Numbers) -> None:
     axes.errorbar([], [], [], fmt="o", color=INK, capsize=1.6, ms=2.6, label="measured")
     axes.plot([], [], ":", color=INK, lw=1.3, label=r"limit $d\to\infty$")
     axes.legend(loc="lower left")
     axes.set_ylabel(_label(numbers))
-    axes.set_xscale("log")
-    axes.set_ylim(np.floor(10 * curves.min() - 0.5) / 10, min(1.0, 1.04 * curves.max()))
     axes.set_title(
         rf"$d={numbers['dim']},\;p={numbers['n_samples']}$, "
         rf"{numbers['n_trials']} trials: mean $\pm$ standard deviation"
