@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray, PyTree
 
 from freeproj import ppo
 from freeproj.agents import ActorCritic
@@ -93,7 +93,9 @@ def train(
     return TrainResult(now.agent, log)
 
 
-def train_seeds(keys: PRNGKeyArray, config: TrainConfig) -> tuple[ActorCritic, Metrics]:
+def train_seeds(
+    keys: Key[Array, " seeds"], config: TrainConfig
+) -> tuple[ActorCritic, Metrics]:
     """Trains one agent for each key at once, by `vmap`: for accelerators.
 
     Returns the agents, stacked, and the metrics with axes (update, seed).
