@@ -1,8 +1,15 @@
 """Fixtures that every test may use."""
 
+import os
+import tempfile
+from pathlib import Path
+
 import jax
 import jaxtyping
 import pytest
+
+# Compiled programs of the tests do not go into the user's own cache.
+os.environ["FREEPROJ_CACHE"] = str(Path(tempfile.gettempdir()) / "freeproj-tests")
 
 
 @pytest.fixture

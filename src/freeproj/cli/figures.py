@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
 from freeproj.report.figures import REGISTRY, make_figure
 
@@ -40,7 +41,9 @@ def figure(
     `freeproj figures` lists the names.
     """
     options = parse_settings(settings)
-    for path in make_figure(name, out or Path(f"{name}.png"), numbers_from, options):
+    with working(name):
+        paths = make_figure(name, out or Path(f"{name}.png"), numbers_from, options)
+    for path in paths:
         click.echo(path)
 
 

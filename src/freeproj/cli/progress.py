@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
@@ -11,12 +12,13 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
-__all__ = ["track"]
+__all__ = ["track", "working"]
 
 _Item = TypeVar("_Item")
 
@@ -32,6 +34,19 @@ def track(
         yield from _bar(items, name, console)
     else:
         yield from _lines(items, name, console)
+
+
+@contextmanager
+def working(on: str) -> Iterator[None]:
+    """Shows on a terminal that work of unknown length goes on, and for how long."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    if not console.is_terminal:
+        yield
+        return
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(on, total=None)
+        yield
 
 
 def _bar(items, name, console: Console) -> Iterator:
