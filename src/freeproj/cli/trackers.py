@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 __all__ = ["Tracker", "open_trackers"]
 
 
+@runtime_checkable
 class Tracker(Protocol):
     """Whatever takes the rows of a log."""
 
