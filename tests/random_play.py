@@ -4,9 +4,16 @@ They come from NumPy: drawing them with JAX would compile a program for every sh
 checking indices inside one takes many seconds.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+# For programs that run once: compiling them well would take longer than running them.
+quick_jit = functools.partial(
+    jax.jit, compiler_options={"xla_backend_optimization_level": 0}
+)
 
 
 def draw_keys(shape, seed=0):

@@ -106,6 +106,8 @@ def test_measuring_again_agrees_with_the_file(getkey):
     assert found.best == stored.best
     gap = abs(found.chance.mean - stored.chance.mean)
     assert gap < 4 * (found.chance.standard_error + stored.chance.standard_error)
+    exact = found.blind["always clubs"]
+    assert abs(exact.mean + 1 / 2) < 4 * exact.standard_error
 
 
 def test_ceilings_are_found_for_tasks_of_the_package_only():

@@ -33,9 +33,7 @@ def test_constants_and_alternation_are_among_them():
 
 
 EXACT = {
-    ("HigherLower", "uniform"): 0,
-    ("RepeatFirst", "uniform"): -1 / 2,
-    ("RepeatFirst", "always clubs"): -1 / 2,
+    ("RepeatPrevious", "uniform"): -47 / 48 / 2,
     ("RepeatPrevious", "always hearts"): -47 / 48 / 2,
     # 1/8: a mine at once; else one cell found and thirteen times again.
     ("Minesweeper", "always c2"): (-0.5 - 1 / 14) / 8 + 7 / 8 * (1 / 14 - 13 / 24),

@@ -11,7 +11,7 @@ import pytest
 from jax.experimental import checkify
 
 from freeproj.envs import REGISTRY, Box, Discrete, make
-from random_play import draw_actions, draw_keys
+from random_play import draw_actions, draw_keys, quick_jit
 
 FAMILIES = list(REGISTRY)
 ALL_NAMES = [family + level for family in FAMILIES for level in REGISTRY[family].levels]
@@ -37,7 +37,7 @@ def started(name, n_trials=64):
     env = make(name)
     n_steps = env.max_steps + BEYOND
     keys = draw_keys((n_trials, n_steps + 1))
-    reset = jax.jit(jax.vmap(lambda key: env.reset(key, env.default_params)))
+    reset = quick_jit(jax.vmap(lambda key: env.reset(key, env.default_params)))
     return *reset(keys[:, 0]), keys[:, 1:], draw_actions(env, n_trials, n_steps)
 
 
@@ -45,7 +45,7 @@ def started(name, n_trials=64):
 def played(name):
     """Random trials of a task, with every index checked on the way."""
     batch = jax.vmap(functools.partial(play, make(name)))
-    checked = jax.jit(checkify.checkify(batch, errors=checkify.index_checks))
+    checked = quick_jit(checkify.checkify(batch, errors=checkify.index_checks))
     error, out = checked(*started(name)[1:])
     return error, jax.tree.map(np.asarray, out)
 
@@ -125,7 +125,7 @@ def test_eager_steps_equal_compiled_ones(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_batch_equals_a_loop(family):
-    single = jax.jit(functools.partial(play, make(family)))
+    single = quick_jit(functools.partial(play, make(family)))
     for row in (0, 1, 63):
         start = jax.tree.map(operator.itemgetter(row), started(family)[1:])
         batch = jax.tree.map(operator.itemgetter(row), played(family)[1])

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import jax
+from jaxtyping import PRNGKeyArray
 
 from freeproj.envs import REGISTRY, make
 from freeproj.envs.base import Environment
@@ -109,7 +110,7 @@ def baselines(name: str) -> Baselines:
     return stored[task]
 
 
-def measure(key: jax.Array, env: Environment, n_trials: int) -> Baselines:
+def measure(key: PRNGKeyArray, env: Environment, n_trials: int) -> Baselines:
     """Plays the blind policies and finds the ceilings of a task of this package."""
     key_blind, key_best = jax.random.split(key)
     best, first_trial = find_ceilings(key_best, env, n_trials)
@@ -119,7 +120,7 @@ def measure(key: jax.Array, env: Environment, n_trials: int) -> Baselines:
 
 
 def find_ceilings(
-    key: jax.Array, env: Environment, n_trials: int
+    key: PRNGKeyArray, env: Environment, n_trials: int
 ) -> tuple[Ceiling, Ceiling | None]:
     """Returns the best return of a trial whose start is known, and of a first one."""
     if isinstance(env, RepeatFirst):
@@ -163,7 +164,7 @@ def _minesweeper(env: Minesweeper) -> tuple[Ceiling, Ceiling | None]:
 
 
 def _cartpole(
-    key: jax.Array, env: StatelessCartPole, n_trials: int
+    key: PRNGKeyArray, env: StatelessCartPole, n_trials: int
 ) -> tuple[Ceiling, Ceiling]:
     reached = estimate_mean(balance_returns(key, env, n_trials))
     player = "A Kalman filter on what is seen with linear feedback"
@@ -178,7 +179,7 @@ def _cartpole(
 
 
 def _pendulum(
-    key: jax.Array, env: StatelessPendulum, n_trials: int
+    key: PRNGKeyArray, env: StatelessPendulum, n_trials: int
 ) -> tuple[Ceiling, None]:
     returns = swing_up_returns(key, env, _plan(env.max_steps), n_trials)
     reached = estimate_mean(returns)

@@ -162,11 +162,17 @@ def _correct(
     variance: float,
 ) -> tuple[Float[Array, "4"], Float[Array, "4 4"]]:
     """Returns the Kalman update by an observation with the given noise."""
-    spread = _SEEN @ covariance @ _SEEN.T + variance * jnp.eye(2)
-    weight = covariance @ _SEEN.T @ jnp.linalg.inv(spread)
-    return mean + weight @ (
-        obs - _SEEN @ mean
-    ), covariance - weight @ _SEEN @ covariance
+    seen = jnp.asarray(_SEEN, jnp.float32)
+    spread = seen @ covariance @ seen.T + variance * jnp.eye(2)
+    weight = covariance @ seen.T @ _invert(spread)
+    corrected = mean + weight @ (obs - seen @ mean)
+    return corrected, covariance - weight @ seen @ covariance
+
+
+def _invert(matrix: Float[Array, "2 2"]) -> Float[Array, "2 2"]:
+    # By hand: a LAPACK call for each trial and step would take most of the time.
+    (a, b), (c, d) = matrix
+    return jnp.array([[d, -b], [-c, a]]) / (a * d - b * c)
 
 
 def _predict(mean: Float[Array, "4"], direction: Array) -> Float[Array, "4"]:
