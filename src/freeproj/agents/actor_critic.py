@@ -14,7 +14,6 @@ and optimisers as it is. (Appendix D.6 of the paper.)
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import equinox as eqx
 import jax
@@ -24,7 +23,6 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from freeproj.agents.dense import Dense
 from freeproj.agents.gru import GRU
 from freeproj.agents.policies import Categorical, Gaussian, Policy
-from freeproj.agents.recurrence import Scan
 from freeproj.agents.s5 import S5
 from freeproj.envs.base import Box, Discrete
 
@@ -50,18 +48,19 @@ class ActorCritic(eqx.Module):
         key: PRNGKeyArray,
         input_size: int,
         action_space: Box | Discrete,
-        memory: Literal["gru", "s5"] = "gru",
+        memory: str = "gru",
         *,
         embedding_size: int = 128,
         hidden_size: int = 256,
         head_size: int = 128,
         n_layers: int = 4,
         state_size: int | None = None,
-        scan: Scan = "auto",
+        scan: str = "auto",
     ) -> ActorCritic:
         """Draws an agent; the default sizes are the paper's.
 
         Args:
+            memory: "gru" or "s5".
             hidden_size: width of the memory's input and output.
             n_layers: layers of S5.
             state_size: states of each layer of S5; `hidden_size` of them by default.
@@ -164,7 +163,7 @@ def _memory(
     hidden_size: int,
     state_size: int | None,
     n_layers: int,
-    scan: Scan,
+    scan: str,
 ) -> Memory:
     if name == "gru":
         return GRU.create(key, hidden_size, hidden_size)

@@ -24,8 +24,10 @@ class Dense(eqx.Module):
         cls, key: PRNGKeyArray, n_inputs: int, n_outputs: int, gain: float
     ) -> Dense:
         """Returns a layer with `gain` times orthonormal rows or columns, zero bias."""
-        initialize = jax.nn.initializers.orthogonal(gain)
-        return cls(initialize(key, (n_inputs, n_outputs)), jnp.zeros(n_outputs))
+        # Always square, then cut: XLA takes half a second to compile each new size.
+        size = max(n_inputs, n_outputs)
+        square = jax.nn.initializers.orthogonal(gain)(key, (size, size))
+        return cls(square[:n_inputs, :n_outputs], jnp.zeros(n_outputs))
 
     @classmethod
     def lecun(cls, key: PRNGKeyArray, n_inputs: int, n_outputs: int) -> Dense:

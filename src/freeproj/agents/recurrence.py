@@ -14,16 +14,14 @@ the whole array (accelerators).
 from __future__ import annotations
 
 import functools
-from typing import Literal
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-__all__ = ["Pair", "Scan", "recur"]
+__all__ = ["Pair", "recur"]
 
 Pair = tuple[Float[Array, "..."], Float[Array, "..."]]
-Scan = Literal["auto", "sequential", "associative"]
 
 
 def recur(
@@ -31,7 +29,7 @@ def recur(
     inputs: Pair,
     state: Pair,
     keep: Float[Array, "time batch 1"],
-    scan: Scan = "auto",
+    scan: str = "auto",
 ) -> Pair:
     """Returns x_1, …, x_T, each part of shape (time, batch, size).
 
@@ -40,7 +38,7 @@ def recur(
         inputs: u_1, …, u_T.
         state: x_0, of shape (batch, size).
         keep: k_t; 0 where x_{t-1} is to be forgotten.
-        scan: the loop; "auto" takes "sequential" on CPUs.
+        scan: "sequential", "associative", or "auto": the former on CPUs.
     """
     if scan == "auto":
         scan = "sequential" if jax.default_backend() == "cpu" else "associative"

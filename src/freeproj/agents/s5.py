@@ -14,6 +14,7 @@ paper; the initial λ and their basis are those of the HiPPO-N matrix.)
 
 from __future__ import annotations
 
+import functools
 import math
 
 import equinox as eqx
@@ -23,7 +24,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray
 
 from freeproj.agents.dense import Dense
-from freeproj.agents.recurrence import Pair, Scan, recur
+from freeproj.agents.recurrence import Pair, recur
 
 __all__ = ["S5", "S5Layer", "hippo_n"]
 
@@ -93,7 +94,7 @@ class S5Layer(eqx.Module):
         xs: Float[Array, "time batch model"],
         state: Float[Array, "batch 2 pairs"],
         keep: Float[Array, "time batch 1"],
-        scan: Scan = "auto",
+        scan: str = "auto",
     ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
         """Returns the outputs of all steps and the last state."""
         factors, (b_re, b_im) = self.discretize()
@@ -112,7 +113,7 @@ class S5(eqx.Module):
     """A stack of S5 layers; the memory of an environment is one array for all."""
 
     layers: tuple[S5Layer, ...]
-    scan: Scan = eqx.field(static=True, default="auto")
+    scan: str = eqx.field(static=True, default="auto")
 
     @classmethod
     def create(
@@ -121,7 +122,7 @@ class S5(eqx.Module):
         model_size: int,
         state_size: int,
         n_layers: int,
-        scan: Scan = "auto",
+        scan: str = "auto",
     ) -> S5:
         """Draws the layers; see `recurrence.recur` for `scan`."""
         if state_size < 2 or state_size % 2:
@@ -163,6 +164,7 @@ class S5(eqx.Module):
         return xs, jnp.stack(last, axis=1)
 
 
+@functools.cache
 def hippo_n(
     state_size: int,
 ) -> tuple[Complex[np.ndarray, " n"], Complex[np.ndarray, "n n"]]:
@@ -176,7 +178,10 @@ def hippo_n(
     outer = np.outer(root, root)
     skew = np.triu(outer, 1) - np.tril(outer, -1)
     frequencies, vectors = np.linalg.eigh(-1j * skew)
-    return -0.5 + 1j * frequencies, vectors
+    values = -0.5 + 1j * frequencies
+    for shared in (values, vectors):
+        shared.flags.writeable = False
+    return values, vectors
 
 
 def _rows(x: Float[Array, "time batch size"]) -> Float[Array, "rows size"]:

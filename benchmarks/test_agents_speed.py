@@ -1,0 +1,182 @@
+"""How near one PPO epoch comes to the machine's limit, at the paper's shapes.
+
+An epoch is forward, backward and Adam on 8 minibatches of 8 environments x 1024 steps,
+in one compiled program. It is compared with the float32 matrix product and with the
+straightforward version of the same agent, all measured in turns in the same run:
+
+    python -m pytest benchmarks/test_agents_speed.py -n 0 -s
+"""
+
+import time
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+import pytest
+
+from freeproj import ppo
+from freeproj.agents import ActorCritic, Categorical
+from freeproj.envs.base import Discrete
+
+N_TIMES, N_BATCH, N_MINIBATCHES, N_FEATURES, N_ACTIONS = 1024, 8, 8, 128, 4
+REPEATS = 5
+PEAK_SIZE = 2048
+OPTIMISER = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(5e-5, eps=1e-5))
+
+# Fraction of the peak and speed-up that are asked for.
+TARGETS = {"gru": (0.50, 1.7), "s5": (0.40, 2.5)}
+
+
+@pytest.mark.parametrize("memory", ["gru", "s5"])
+def test_epoch_of_updates(memory):
+    agent = ActorCritic.create(
+        jax.random.key(0), N_FEATURES, Discrete(N_ACTIONS), memory
+    )
+    batches = minibatches(jax.random.key(1), agent)
+    plain = {"gru": plain_gru, "s5": complex_s5}[memory]
+    a = b = jax.random.normal(jax.random.key(2), (PEAK_SIZE, PEAK_SIZE))
+    seconds = fastest(
+        {
+            "ours": lambda: epoch(ActorCritic.sequence, agent, batches),
+            "plain": lambda: epoch(plain, agent, batches),
+            "peak": lambda: product(a, b),
+        }
+    )
+    flops = N_MINIBATCHES * N_BATCH * N_TIMES * flops_of_sample(agent)
+    peak = 2 * PEAK_SIZE**3 / seconds["peak"]
+    fraction = flops / seconds["ours"] / peak
+    gain = seconds["plain"] / seconds["ours"]
+    print(f"\n{memory}: {flops / 1e9:.1f} GFLOP per epoch, {seconds['ours']:.2f} s")
+    print(f"  float32 product: {peak / 1e9:.0f} GFLOP/s")
+    print(f"  fraction of it:  {verdict(fraction, TARGETS[memory][0])}")
+    print(f"  straightforward: {seconds['plain']:.2f} s, speed-up ", end="")
+    print(verdict(gain, TARGETS[memory][1]))
+
+
+def minibatches(key, agent):
+    """Returns what a collection stores, as (minibatch, time, batch, …)."""
+    keys = jax.random.split(key, 6)
+    shape = (N_MINIBATCHES, N_TIMES, N_BATCH)
+    state = agent.initial_state(N_BATCH)
+    return {
+        "inputs": jax.random.normal(keys[0], (*shape, N_FEATURES)),
+        "state": jnp.broadcast_to(state, (N_MINIBATCHES, *state.shape)),
+        "resets": jax.random.bernoulli(keys[1], 0.002, shape),
+        "actions": jax.random.randint(keys[2], shape, 0, N_ACTIONS),
+        "log_prob": jnp.full(shape, -jnp.log(N_ACTIONS)),
+        "values": jax.random.normal(keys[3], shape),
+        "advantages": jax.random.normal(keys[4], shape),
+        "targets": jax.random.normal(keys[5], shape),
+    }
+
+
+@eqx.filter_jit
+def epoch(sequence, agent, batches):
+    """Updates the agent once with each minibatch."""
+
+    def update(carry, batch):
+        agent, moments = carry
+        gradient = jax.grad(loss)(agent, batch, sequence)
+        updates, moments = OPTIMISER.update(gradient, moments)
+        return (optax.apply_updates(agent, updates), moments), None
+
+    return jax.lax.scan(update, (agent, OPTIMISER.init(agent)), batches)[0]
+
+
+def loss(agent, batch, sequence):
+    policy, values, _ = sequence(
+        agent, batch["inputs"], batch["state"], batch["resets"]
+    )
+    log_prob = policy.log_prob(batch["actions"])
+    normal = ppo.normalize(batch["advantages"])
+    return ppo.policy_loss(log_prob, batch["log_prob"], normal, 0.2) + ppo.value_loss(
+        values, batch["values"], batch["targets"], 0.2
+    )
+
+
+@jax.jit
+def product(a, b):
+    return a @ b
+
+
+def flops_of_sample(agent):
+    """Counts 2 for each weight of a product, thrice (forward, backward twice).
+
+    The gradient of the agent's inputs is not needed and not counted.
+    """
+    matrices = [leaf.size for leaf in jax.tree.leaves(agent) if leaf.ndim == 2]
+    return 6 * sum(matrices) - 2 * agent.embedding[0].weight.size
+
+
+def plain_gru(agent, inputs, state, resets):
+    """The agent with a GRU cell in a scan, left to automatic differentiation."""
+
+    def step(state, now):
+        x, reset = now
+        state, _ = agent.memory.step(x, state, reset)
+        return state, state
+
+    last, outputs = jax.lax.scan(step, state, (embed(agent, inputs), resets))
+    return *heads(agent, outputs), last
+
+
+def complex_s5(agent, inputs, state, resets):
+    """The agent with S5 in complex numbers and an associative scan."""
+    xs, last = embed(agent, inputs), []
+    for index, layer in enumerate(agent.memory.layers):
+        x0 = state[:, index, 0] + 1j * state[:, index, 1]
+        xs, x = complex_layer(layer, xs, x0, resets[..., None])
+        last.append(jnp.stack([x.real, x.imag], axis=1))
+    return *heads(agent, xs), jnp.stack(last, axis=1)
+
+
+def complex_layer(layer, u, x0, resets):
+    eigenvalues = layer.decay + 1j * layer.frequency
+    factors = jnp.exp(eigenvalues * jnp.exp(layer.log_step))
+    b = (layer.input_re + 1j * layer.input_im) * (factors - 1) / eigenvalues
+    driven = (u @ b).at[0].add(jnp.where(resets[0], 0, factors * x0))
+    kept = jnp.where(resets, 0, jnp.broadcast_to(factors, driven.shape))
+    _, x = jax.lax.associative_scan(compose, (kept, driven))
+    c = layer.output_re + 1j * layer.output_im
+    y = jax.nn.gelu(2 * (x @ c).real + layer.feedthrough * u)
+    return u + layer.linear(y) * jax.nn.sigmoid(layer.gate(y)), x[-1]
+
+
+def compose(earlier, later):
+    return later[0] * earlier[0], later[0] * earlier[1] + later[1]
+
+
+def embed(agent, x):
+    for layer in agent.embedding:
+        x = jax.nn.leaky_relu(layer(x))
+    return x
+
+
+def heads(agent, outputs):
+    ends = []
+    for *hidden, last in (agent.actor, agent.critic):
+        x = outputs
+        for layer in hidden:
+            x = jax.nn.leaky_relu(layer(x))
+        ends.append(last(x))
+    return Categorical(ends[0]), ends[1][..., 0]
+
+
+def fastest(jobs):
+    """Returns the least seconds of each job, measured in turns."""
+    for job in jobs.values():
+        jax.block_until_ready(job())
+    seconds = dict.fromkeys(jobs, float("inf"))
+    for _ in range(REPEATS):
+        for name, job in jobs.items():
+            start = time.perf_counter()
+            jax.block_until_ready(job())
+            seconds[name] = min(seconds[name], time.perf_counter() - start)
+    return seconds
+
+
+def verdict(measured, target):
+    return (
+        f"{measured:.2f} (target {target}): {'PASS' if measured >= target else 'BELOW'}"
+    )
