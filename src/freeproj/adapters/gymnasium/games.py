@@ -1,0 +1,184 @@
+"""Tasks and the meta-environment seen alike, compiled once, in Gymnasium's terms.
+
+A game is a task or a `MetaEnv`. Both begin and advance by the same two functions here,
+whose randomness is a chain of keys: each call takes the chain's key and returns the
+next one. Keys are kept as plain arrays, which copy and pickle. Nothing restarts by
+itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PyTree, UInt32
+
+from freeproj.envs import Box, Discrete, Environment
+from freeproj.metaenv import MetaEnv
+from freeproj.projection import FreeProjection
+
+__all__ = [
+    "Game",
+    "Moment",
+    "action_space_of",
+    "advance",
+    "begin",
+    "describe",
+    "key_from_seed",
+    "make_meta",
+    "observation_space_of",
+    "params_of",
+    "to_game_action",
+]
+
+Game = Environment | MetaEnv
+
+_Key = UInt32[Array | np.ndarray, " words"]
+
+
+class Moment(NamedTuple):
+    """What a game shows at one time: the next key, the observation, the state, …"""
+
+    key: _Key
+    observation: Array
+    state: PyTree
+    reward: Array
+    terminated: Array
+    truncated: Array
+    info: dict[str, Any]
+
+
+def key_from_seed(seed: int | None) -> UInt32[np.ndarray, " words"]:
+    """Returns a key as a plain array; seeds beyond 32 bits are folded."""
+    if seed is None or seed < 0:
+        raise ValueError(f"`seed` must be an integer of at least 0, got {seed}.")
+    key = jax.random.key(np.uint32(seed % 2**32))
+    return np.asarray(jax.random.key_data(key))
+
+
+@jax.jit
+def begin(game: Game, key: _Key, params: PyTree) -> Moment:
+    """Starts a trial of a task, or an episode of a meta-environment."""
+    key_next, key_reset = jax.random.split(jax.random.wrap_key_data(jnp.asarray(key)))
+    observation, state = game.reset(key_reset, params)
+    still, info = jnp.zeros((), bool), _info(game, state, None)
+    reward = jnp.zeros((), jnp.float32)
+    kept = jax.random.key_data(key_next)
+    return Moment(kept, observation, state, reward, still, still, info)
+
+
+@jax.jit
+def advance(
+    game: Game, key: _Key, state: PyTree, action: Array, params: PyTree
+) -> Moment:
+    """Makes one step."""
+    key_next, key_step = jax.random.split(jax.random.wrap_key_data(jnp.asarray(key)))
+    step = game.advance if isinstance(game, MetaEnv) else game.step
+    shown, state, reward, terminated, truncated, told = step(
+        key_step, state, action, params
+    )
+    info, kept = _info(game, state, told), jax.random.key_data(key_next)
+    return Moment(kept, shown, state, reward, terminated, truncated, info)
+
+
+def params_of(game: Game, bases_seed: int) -> PyTree:
+    """Returns the game's numbers, with base matrices drawn from the seed."""
+    if isinstance(game, MetaEnv):
+        return game.draw_params(jax.random.key(bases_seed))
+    return game.default_params
+
+
+def make_meta(
+    tasks: str | list[str] | MetaEnv = "StatelessCartPole",
+    n_words: int = 256,
+    length: int = 4,
+    dim: int = 128,
+    **settings,
+) -> MetaEnv:
+    """Returns the meta-environment of plain settings; further ones are `MetaEnv`'s."""
+    if isinstance(tasks, MetaEnv):
+        return tasks
+    projection = FreeProjection.with_words(n_words, length, dim=dim)
+    return MetaEnv(tasks, projection, **settings)
+
+
+def describe(game: Game) -> str:
+    """Names a game for people."""
+    if isinstance(game, MetaEnv):
+        return f"MetaEnv of {', '.join(task.name for task in game.tasks)}"
+    return game.name
+
+
+def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
+    """Returns the actions; continuous ones are scaled to [-1, 1], Gymnasium's wish."""
+    space = game.action_space
+    if isinstance(space, Discrete):
+        return gym.spaces.Discrete(space.n)
+    return gym.spaces.Box(-1.0, 1.0, (space.size,), np.float32)
+
+
+def to_game_action(game: Game, actions: Any) -> Array:
+    """Returns actions as the game takes them: those in [-1, 1] stretched to bounds."""
+    space = game.action_space
+    if isinstance(space, Discrete):
+        return jnp.asarray(actions, jnp.int32)
+    low, high = np.array(space.low, np.float32), np.array(space.high, np.float32)
+    # Mixed so that the ends are hit exactly.
+    share = (np.clip(np.asarray(actions, np.float32), -1, 1) + 1) / 2
+    return jnp.asarray(low * (1 - share) + high * share)
+
+
+def observation_space_of(game: Game) -> gym.spaces.Box:
+    """Returns the bounds of what is seen, as tight as they are known beforehand."""
+    if isinstance(game, MetaEnv):
+        low, high = _meta_bounds(game)
+    else:
+        space = game.observation_space
+        low, high = np.array(space.low), np.array(space.high)
+    return gym.spaces.Box(low.astype(np.float32), high.astype(np.float32))
+
+
+def _meta_bounds(
+    meta: MetaEnv,
+) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
+    low, high = np.zeros(meta.input_size), np.ones(meta.input_size)
+    layout, reach = meta.layout, _projected_reach(meta)
+    low[layout["observation"]], high[layout["observation"]] = -reach, reach
+    if isinstance(meta.action_space, Box):
+        low[layout["previous_action"]] = meta.action_space.low
+        high[layout["previous_action"]] = meta.action_space.high
+    if meta.previous_reward:
+        low[layout["previous_reward"]] = -np.inf
+        high[layout["previous_reward"]] = np.inf
+    return low, high
+
+
+def _projected_reach(meta: MetaEnv) -> float:
+    """Returns a bound on every projected entry, for all words and base matrices.
+
+    |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; Gaussian matrices have no such bound.
+    """
+    if meta.projection.family == "gaussian" and meta.evaluation_map is None:
+        return np.inf
+    largest = 0.0
+    for task in meta.tasks:
+        bounds = np.abs([task.observation_space.low, task.observation_space.high])
+        entries = bounds.max(axis=0)
+        if meta.normalize_observations:
+            entries = entries / np.array(task.observation_scale)
+        largest = max(largest, float(np.linalg.norm(entries)))
+    scale = meta.projection.scale if meta.evaluation_map is None else 1.0
+    return scale * largest * (1 + 1e-5)  # room for rounding
+
+
+def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, Array]:
+    """Returns what a meta-environment tells besides: word, task, trial, mask."""
+    if not isinstance(game, MetaEnv):
+        return {}
+    info = {"word": state.word, "task": state.task, "trial": state.trial}
+    info["trial_ended"] = jnp.zeros((), bool) if told is None else told["trial_ended"]
+    mask = game.action_mask(state)
+    return info if mask is None else info | {"action_mask": mask}

@@ -1,0 +1,236 @@
+"""Tasks and the meta-environment as `gymnasium.vector.VectorEnv`, all stepped at once.
+
+    envs = gym.make_vec("freeproj/HigherLower-v0", num_envs=64)
+
+Sub-environment i under seed s plays exactly what the single environment plays under
+seed s + i. All three autoreset modes of Gymnasium are there: NEXT_STEP (its default),
+SAME_STEP (the last observation in `info["final_obs"]`) and DISABLED (reset by
+`options={"reset_mask": mask}`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from jaxtyping import Array, Bool, PyTree
+
+from freeproj.adapters.gymnasium import games
+from freeproj.envs import Environment, make
+from freeproj.metaenv import MetaEnv
+
+__all__ = ["MetaTaskVectorEnv", "TaskVectorEnv"]
+
+
+class _GameVectorEnv(gym.vector.VectorEnv):
+    def __init__(
+        self,
+        game: games.Game,
+        bases_seed: int,
+        num_envs: int,
+        autoreset_mode: AutoresetMode | str,
+        render_mode: str | None,
+    ):
+        if num_envs < 1:
+            raise ValueError(f"`num_envs` must be at least 1, got {num_envs}.")
+        self.game = game
+        self.num_envs = num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.render_mode = render_mode
+        self.metadata = {
+            "render_modes": ["ansi"],
+            "render_fps": 4,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.single_observation_space = games.observation_space_of(game)
+        self.single_action_space = games.action_space_of(game)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._params = games.params_of(game, bases_seed)
+        self._keys: Any = None
+        self._moment: Any = None
+        self._over = np.zeros(num_envs, bool)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begins everywhere, or where `options["reset_mask"]` says so."""
+        mask = self._checked_mask((options or {}).get("reset_mask"))
+        self._seed_keys(seed, mask)
+        fresh = _begin_all(self.game, self._keys, self._params)
+        self._keep(fresh if mask.all() else _choose(mask, fresh, self._moment))
+        self._over = self._over & ~mask
+        return np.array(self._moment.observation), self._info(mask)
+
+    def step(
+        self, actions: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Steps everywhere; what happens after an end is the autoreset mode's."""
+        if self._moment is None:
+            raise RuntimeError("Call `reset` before the first `step`.")
+        if self._over.any() and self.autoreset_mode == AutoresetMode.DISABLED:
+            ended = np.flatnonzero(self._over).tolist()
+            raise ValueError(
+                f"Environments {ended} have ended and autoreset is off: call "
+                "`reset(options={'reset_mask': mask})` first."
+            )
+        moved = games.to_game_action(self.game, actions)
+        state = self._moment.state
+        stepped = _advance_all(self.game, self._keys, state, moved, self._params)
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP and self._over.any():
+            fresh = _begin_all(self.game, self._keys, self._params)
+            stepped = _choose(self._over, fresh, stepped)
+        self._keep(stepped)
+        ends = np.array(stepped.terminated), np.array(stepped.truncated)
+        self._over, info = ends[0] | ends[1], self._info(np.ones(self.num_envs, bool))
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
+            info = self._restart_ended(stepped, info)
+        reward = np.array(stepped.reward, np.float64)
+        return np.array(self._moment.observation), reward, *ends, info
+
+    def render(self) -> tuple[str, ...] | None:
+        """Returns one text per sub-environment."""
+        if self.render_mode is None or self._moment is None:
+            return None
+        states = [
+            jax.tree.map(lambda leaf, i=i: leaf[i], self._moment.state)
+            for i in range(self.num_envs)
+        ]
+        return tuple(map(self._draw, states))
+
+    def _draw(self, state: PyTree) -> str:
+        raise NotImplementedError
+
+    def _restart_ended(
+        self, stepped: games.Moment, info: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Begins again where a game has ended; `info` keeps what ended there."""
+        over, shown = self._over, np.array(stepped.observation)
+        final = np.full(self.num_envs, None, dtype=object)
+        for index in np.flatnonzero(over):
+            final[index] = shown[index]
+        fresh = _begin_all(self.game, self._keys, self._params)
+        self._keep(_choose(over, fresh, stepped))
+        ended = {name: info[name] for name in info if not name.startswith("_")}
+        ended |= {f"_{name}": over.copy() for name in ended}
+        kept = self._info(np.ones(self.num_envs, bool))
+        kept |= {"final_obs": final, "_final_obs": over.copy()}
+        return kept | {"final_info": ended, "_final_info": over.copy()}
+
+    def _seed_keys(
+        self,
+        seed: int | Sequence[int | None] | None,
+        mask: Bool[np.ndarray, " envs"],
+    ) -> None:
+        """Starts the chains of keys anew, where they are reset and a seed is given."""
+        if seed is None and self._keys is not None:
+            return
+        if seed is None or isinstance(seed, int | np.integer):
+            super().reset(seed=None if seed is None else int(seed))
+            first = int(self.np_random_seed or 0)
+            seed = [first + index for index in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise ValueError(
+                f"`seed` must be one number or {self.num_envs} of them, got {seed}."
+            )
+        given = np.array([each is not None for each in seed]) & mask
+        spare = self.np_random.integers(2**32, size=self.num_envs).tolist()
+        seeds = [s if g else r for s, g, r in zip(seed, given, spare, strict=True)]
+        keys = np.stack([games.key_from_seed(each) for each in seeds])
+        before = keys if self._keys is None else self._keys
+        self._keys = np.where(given[:, None], keys, before)
+
+    def _checked_mask(self, mask: Any) -> Bool[np.ndarray, " envs"]:
+        if mask is None:
+            return np.ones(self.num_envs, bool)
+        mask = np.asarray(mask)
+        if mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
+            raise ValueError(
+                f"`options['reset_mask']` must be {self.num_envs} booleans, at least "
+                f"one of them True, got {mask!r}."
+            )
+        if self._moment is None and not mask.all():
+            raise ValueError("The first `reset` must reset every environment.")
+        return mask
+
+    def _keep(self, moment: games.Moment) -> None:
+        self._keys, self._moment = np.asarray(moment.key), moment
+
+    def _info(self, told: Bool[np.ndarray, " envs"]) -> dict[str, Any]:
+        """Returns the batched info, each entry with the mask that Gymnasium wants."""
+        info = {name: np.array(value) for name, value in self._moment.info.items()}
+        return info | {f"_{name}": told.copy() for name in info}
+
+
+class TaskVectorEnv(_GameVectorEnv):
+    """Many copies of a task, as a Gymnasium vector environment."""
+
+    game: Environment
+
+    def __init__(
+        self,
+        task: str | Environment,
+        num_envs: int = 1,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+    ):
+        game = make(task) if isinstance(task, str) else task
+        super().__init__(game, 0, num_envs, autoreset_mode, render_mode)
+
+    def _draw(self, state: PyTree) -> str:
+        return self.game.render(state)
+
+
+class MetaTaskVectorEnv(_GameVectorEnv):
+    """Many episodes of trials, as a Gymnasium vector environment: see `MetaTaskEnv`."""
+
+    game: MetaEnv
+
+    def __init__(
+        self,
+        tasks: str | list[str] | MetaEnv = "StatelessCartPole",
+        num_envs: int = 1,
+        n_words: int = 256,
+        length: int = 4,
+        dim: int = 128,
+        bases_seed: int = 0,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **settings,
+    ):
+        game = games.make_meta(tasks, n_words, length, dim, **settings)
+        super().__init__(game, bases_seed, num_envs, autoreset_mode, render_mode)
+
+    def redraw_bases(self, seed: int) -> None:
+        """Draws new base matrices; they show from the next episodes on."""
+        self._params = self.game.redraw(jax.random.key(seed), self._params)
+
+    def _draw(self, state: PyTree) -> str:
+        task = int(state.task)
+        drawn = self.game.tasks[task].render(state.current[task])
+        return f"trial {int(state.trial) + 1} of {self.game.n_trials}\n{drawn}"
+
+
+_begin_all = jax.jit(jax.vmap(games.begin, in_axes=(None, 0, None)))
+_advance_all = jax.jit(jax.vmap(games.advance, in_axes=(None, 0, 0, 0, None)))
+
+
+@jax.jit
+def _choose(
+    mask: Bool[Array, " envs"], this: games.Moment, other: games.Moment
+) -> games.Moment:
+    """Takes, environment by environment, one moment or the other."""
+
+    def choose(a: Array, b: Array) -> Array:
+        return jnp.where(mask.reshape(mask.shape + (1,) * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(choose, this, other)

@@ -1,0 +1,185 @@
+"""Laws of tasks and meta-environment in Gymnasium's interface."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import gymnasium as gym
+import jax
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from freeproj.adapters.gymnasium import MetaTaskEnv, TaskEnv
+from freeproj.adapters.gymnasium.registration import ENV_IDS
+from freeproj.envs import REGISTRY, HigherLower, make
+
+META = {"n_words": 4, "length": 2, "dim": 16, "n_trials": 2}
+
+
+def roll(env, n_steps, seed):
+    """Plays at random; returns everything seen."""
+    env.action_space.seed(seed)
+    seen = [env.reset(seed=seed)[0]]
+    for _ in range(n_steps):
+        obs, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+        seen += [obs, reward, terminated, truncated]
+        if terminated or truncated:
+            seen.append(env.reset()[0])
+    return seen
+
+
+def assert_same(left, right):
+    for a, b in zip(left, right, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_every_task_at_every_level_has_its_id():
+    names = {
+        family.name + level
+        for family in REGISTRY.values()
+        if family.popgym_name  # the package's own, not those of other tests
+        for level in ("", *family.levels)
+    }
+    assert set(ENV_IDS) == {f"freeproj/{n}-v0" for n in names} | {"freeproj/MetaEnv-v0"}
+
+
+@pytest.mark.parametrize("family", [*REGISTRY, "MetaEnv"])
+def test_the_checker_of_gymnasium_is_silent(family):
+    check_env(gym.make(f"freeproj/{family}-v0").unwrapped)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "extra"),
+    [
+        (["RepeatFirst", "Minesweeper"], {"action_map": "random"}),
+        ("StatelessPendulum", {"evaluation_map": "tile"}),
+    ],
+)
+def test_the_checker_is_silent_for_other_meta_environments(tasks, extra):
+    settings = META | {"tasks": tasks, "normalize_observations": True} | extra
+    check_env(gym.make("freeproj/MetaEnv-v0", **settings).unwrapped)
+
+
+@pytest.mark.parametrize("name", [*REGISTRY])
+def test_whatever_is_seen_lies_in_the_space(name):
+    env = TaskEnv(name)
+    env.action_space.seed(0)
+    env.reset(seed=0)
+    for _ in range(60):
+        obs, *_, over, late, _ = env.step(env.action_space.sample())
+        assert env.observation_space.contains(obs)
+        if over or late:
+            env.reset()
+
+
+def test_a_trial_is_the_tasks_own():
+    env, task = TaskEnv("HigherLower"), make("HigherLower")
+    obs, _ = env.reset(seed=5)
+    deck = env._state.deck
+    state = env._state
+    np.testing.assert_array_equal(obs, task.show(deck[0]))
+    for step in range(1, 52):
+        obs, reward, terminated, truncated, _ = env.step(0)
+        expected, state, earned, *_ = task.step(jax.random.key(0), state, 0, None)
+        np.testing.assert_array_equal(obs, expected)
+        assert reward == pytest.approx(float(earned))
+        assert (terminated, truncated) == (step == 51, False)
+
+
+def test_a_task_object_of_ones_own_is_accepted():
+    assert TaskEnv(HigherLower(n_decks=2)).game.n_cards == 104
+
+
+@pytest.mark.parametrize(
+    "make_env",
+    [
+        lambda: TaskEnv("NoisyStatelessPendulum"),
+        lambda: MetaTaskEnv("Minesweeper", **META),
+    ],
+)
+def test_a_seed_fixes_all_and_seeds_differ(make_env):
+    first = roll(make_env(), 30, seed=3)
+    assert_same(first, roll(make_env(), 30, seed=3))
+    other = make_env().reset(seed=4)[0], make_env().reset(seed=3)[0]
+    assert np.any(other[0] != other[1])
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))]
+)
+def test_a_copy_goes_on_by_itself_in_the_same_way(duplicate):
+    env = MetaTaskEnv("Minesweeper", **META)
+    roll(env, 7, seed=1)
+    twin = duplicate(env)
+    for action in range(5):
+        assert_same(env.step(action)[:4], twin.step(action)[:4])
+
+
+def test_ends_of_the_action_range_are_ends_of_the_torque():
+    env = TaskEnv("StatelessPendulum")
+    for action, torque in ((1.0, 2.0), (-1.0, -2.0), (0.25, 0.5)):
+        env.reset(seed=0)
+        state = env._state
+        obs, *_ = env.step(np.array([action], np.float32))
+        expected, *_ = env.game.step(
+            jax.random.key(0), state, np.array([torque]), env.game.default_params
+        )
+        np.testing.assert_allclose(obs, expected, atol=1e-6)
+
+
+def test_an_episode_tells_word_trial_and_mask():
+    settings = META | {"tasks": ["RepeatFirst", "HigherLower"]}
+    env = gym.make("freeproj/MetaEnv-v0", **settings)
+    _, info = env.reset(seed=0)
+    words, tasks = [info["word"]], {info["task"]}
+    assert info["action_mask"].sum() == (4, 2)[info["task"]]
+    trials = []
+    for _ in range(102):
+        *_, terminated, _, info = env.step(0)
+        trials.append(info["trial"])
+        words.append(info["word"])
+    assert terminated
+    assert trials == [0] * 50 + [1] * 51 + [2]
+    assert all((word == words[0]).all() for word in words)
+    tasks |= {env.reset()[1]["task"] for _ in range(20)}
+    assert tasks == {0, 1}
+
+
+def test_new_bases_show_from_the_next_episode_on():
+    env = MetaTaskEnv("RepeatFirst", **META)
+    before, _ = env.reset(seed=0)
+    env.redraw_bases(seed=99)
+    after, _ = env.reset(seed=0)
+    assert np.abs(before - after).max() > 0.01
+    again = MetaTaskEnv("RepeatFirst", bases_seed=99, **META).reset(seed=0)[0]
+    np.testing.assert_array_equal(after, again)
+
+
+def test_text_is_drawn_when_asked_for():
+    env = gym.make("freeproj/HigherLower-v0", render_mode="ansi")
+    env.reset(seed=0)
+    assert "card 1 of 52" in env.render()
+    meta = MetaTaskEnv("HigherLower", render_mode="ansi", **META)
+    meta.reset(seed=0)
+    assert meta.render().startswith("trial 1 of 2\n")
+
+
+def test_errors_say_what_to_do():
+    with pytest.raises(RuntimeError, match="reset"):
+        TaskEnv("HigherLower").step(0)
+    with pytest.raises(ValueError, match="render_mode"):
+        TaskEnv("HigherLower", render_mode="human")
+    env = TaskEnv("HigherLower")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="action"):
+        env.step(2)
+
+
+def test_registering_does_not_load_jax():
+    code = "import sys, freeproj.adapters.gymnasium; print('jax' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "False"
