@@ -10,13 +10,25 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from freeproj.adapters.gymnasium.actions import MapAction
+from freeproj.adapters.gymnasium.observation import (
+    ProjectObservation,
+    ProjectVectorObservation,
+)
 from freeproj.adapters.gymnasium.registration import register_all
+from freeproj.adapters.gymnasium.trials import TrialsWrapper
+from freeproj.adapters.numpy_core import NumpyProjection
 
 __all__ = [
+    "MapAction",
     "MetaTaskEnv",
     "MetaTaskVectorEnv",
+    "NumpyProjection",
+    "ProjectObservation",
+    "ProjectVectorObservation",
     "TaskEnv",
     "TaskVectorEnv",
+    "TrialsWrapper",
 ]
 
 # Names that need JAX, and where they live.

@@ -1,0 +1,49 @@
+"""Observations of Gymnasium's spaces as vectors, which a projection can take.
+
+Box entries as they are, Discrete and MultiDiscrete ones one-hot, the parts of Dict and
+Tuple one after the other, as Gymnasium's own `flatten` lays them out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector.utils import iterate
+from jaxtyping import Float32
+
+__all__ = ["flat_space", "flatten_batch", "flatten_one", "projected_space"]
+
+
+def flat_space(space: gym.Space) -> gym.spaces.Box:
+    """Returns the box of the flattened observations."""
+    flat = gym.spaces.flatten_space(space) if space.is_np_flattenable else None
+    if not isinstance(flat, gym.spaces.Box) or flat.shape[0] < 1:
+        raise ValueError(
+            "The observation space must flatten to at least one number (Box, Discrete, "
+            f"MultiDiscrete, MultiBinary, or Dict and Tuple of these), got {space}."
+        )
+    return flat
+
+
+def flatten_one(space: gym.Space, observation: Any) -> Float32[np.ndarray, "1 d_obs"]:
+    """Returns one observation as a row."""
+    flat = gym.spaces.flatten(space, observation)
+    return np.asarray(flat, np.float32).reshape(1, -1)
+
+
+def flatten_batch(
+    space: gym.Space, batched: gym.Space, observations: Any
+) -> Float32[np.ndarray, "envs d_obs"]:
+    """Returns many observations as rows; `space` is of one of them."""
+    if isinstance(space, gym.spaces.Box):
+        array = np.asarray(observations, np.float32)
+        return array.reshape(len(array), -1)
+    rows = [flatten_one(space, each) for each in iterate(batched, observations)]
+    return np.concatenate(rows)
+
+
+def projected_space(reach: float, input_dim: int) -> gym.spaces.Box:
+    """Returns the space of projected observations."""
+    return gym.spaces.Box(-reach, reach, (input_dim,), np.float32)

@@ -1,0 +1,125 @@
+"""A random action map around a Gymnasium environment, drawn with each episode.
+
+    env = MapAction(gym.make("CartPole-v1"), n_common=4, seed=0)
+
+Discrete actions are hidden among `n_common` ones, of which the rest mean nothing; a
+continuous action is M_a a, clipped to the bounds, with M_a rows of a Haar matrix.
+(Algorithm 1, line 13.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from jaxtyping import Bool
+
+from freeproj.adapters.numpy_core import haar
+
+__all__ = ["MapAction"]
+
+
+class MapAction(gym.Wrapper, RecordConstructorArgs):
+    """Lets the agent act from a common action set, under a map of its own per episode.
+
+    `info["action_mask"]` and `action_masks()` tell which common actions mean something;
+    one that does not is taken as the environment's first action.
+
+    Args:
+        env: an environment with Discrete actions or a Box vector of bounded ones.
+        n_common: the common actions, or entries of a common action; by default as many
+            as the environment has.
+        seed: what the maps are drawn from.
+        n_trials: the episodes that share a map.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env,
+        n_common: int | None = None,
+        *,
+        seed: int | None = None,
+        n_trials: int = 1,
+    ):
+        if n_trials < 1:
+            raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
+        RecordConstructorArgs.__init__(
+            self, n_common=n_common, seed=seed, n_trials=n_trials
+        )
+        gym.Wrapper.__init__(self, env)
+        self._own = _own_size(env.action_space)
+        self.n_common = self._own if n_common is None else n_common
+        if self.n_common < self._own:
+            raise ValueError(
+                f"The environment's {self._own} actions (or entries) do not fit into "
+                f"`n_common` = {self.n_common}; it must be at least as large."
+            )
+        self.n_trials = n_trials
+        self._discrete = isinstance(env.action_space, gym.spaces.Discrete)
+        self.action_space = _common_space(env.action_space, self.n_common)
+        self._entropy = np.random.SeedSequence(seed).entropy
+        self._maps = np.random.default_rng(self._entropy)
+        self._episodes = 0
+        self._draw()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        if seed is not None:
+            mixed = np.random.SeedSequence(self._entropy, spawn_key=(seed,))
+            self._maps, self._episodes = np.random.default_rng(mixed), 0
+        if self._episodes % self.n_trials == 0:
+            self._draw()
+        self._episodes += 1
+        return observation, self._told(info)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        stepped = self.env.step(self.action(action))
+        return *stepped[:4], self._told(stepped[4])
+
+    def action(self, action: Any) -> Any:
+        """Returns the environment's action for a common one."""
+        space = self.env.action_space
+        if isinstance(space, gym.spaces.Discrete):
+            place = self._places[int(action)]
+            return space.start + (place if place < self._own else 0)
+        assert isinstance(space, gym.spaces.Box)
+        moved = self._matrix @ np.asarray(action, np.float64)
+        return np.clip(moved, space.low, space.high).astype(space.dtype)
+
+    def action_masks(self) -> Bool[np.ndarray, " common"]:
+        """Which common actions mean something; sb3-contrib asks by this name."""
+        return self._places < self._own
+
+    def _draw(self) -> None:
+        self._places = np.arange(self.n_common)
+        if self._discrete:
+            self._places = self._maps.permutation(self.n_common)
+        else:
+            self._matrix = haar(self._maps, 1, self.n_common)[0, : self._own]
+
+    def _told(self, info: dict[str, Any]) -> dict[str, Any]:
+        return info | {"action_mask": self.action_masks()} if self._discrete else info
+
+
+def _own_size(space: gym.Space) -> int:
+    if isinstance(space, gym.spaces.Discrete):
+        return int(space.n)
+    vector = isinstance(space, gym.spaces.Box) and len(space.shape) == 1
+    if not vector or not space.is_bounded():  # pyright: ignore
+        raise ValueError(
+            "`MapAction` needs Discrete actions or a bounded Box of one axis, got "
+            f"{space}."
+        )
+    return space.shape[0]  # pyright: ignore
+
+
+def _common_space(space: gym.Space, n_common: int) -> gym.Space:
+    if isinstance(space, gym.spaces.Discrete):
+        return gym.spaces.Discrete(n_common)
+    assert isinstance(space, gym.spaces.Box)
+    reach = float(max(np.abs(space.low).max(), np.abs(space.high).max()))
+    return gym.spaces.Box(-reach, reach, (n_common,), np.float32)
