@@ -107,6 +107,22 @@ class EpisodeWords:
         bound = self.projection.scale * float(np.linalg.norm(farthest)) * (1 + 1e-5)
         return bound if bound < largest else math.inf
 
+    def restore(self, kept: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Takes up bases and, for as many environments as before, words and streams."""
+        self.entropy, self.n_draws = kept["entropy"], kept["n_draws"]
+        self.bases = arrays["bases"]
+        if len(arrays["words"]) != self.n_envs:
+            return
+        if arrays["matrices"].shape != self.matrices.shape:
+            raise ValueError(
+                f"The file is for observations of {arrays['matrices'].shape[2]} "
+                f"entries, the environment has {self.obs_dim}."
+            )
+        self.words, self.matrices = arrays["words"], arrays["matrices"]
+        self.episodes = arrays["episodes"]
+        for stream, state in zip(self.streams, kept["streams"], strict=True):
+            stream.bit_generator.state = state
+
     def _generator(self, purpose: int, number: int) -> np.random.Generator:
         child = np.random.SeedSequence(self.entropy, spawn_key=(purpose, number))
         return np.random.default_rng(child)

@@ -1,0 +1,140 @@
+"""scikit-learn: the projection as a transformer.
+
+    model = make_pipeline(FreeRandomProjection(32, length=2), LogisticRegression())
+
+Rows of X are observations, so X Mᵀ comes out, with M = √(d/k) T_2 λ(w) T_1 of k rows.
+With k = d no distance is changed; with fewer rows all are kept on average.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from freeproj.adapters.numpy_core import NumpyProjection
+
+__all__ = ["FreeRandomProjection"]
+
+_DTYPES = (np.float64, np.float32)
+_SPARSE = ("csr", "csc")
+
+
+class FreeRandomProjection(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Projects by the matrix of a random word in random orthogonal matrices.
+
+    Args:
+        n_components: the features that come out; None: as many as come in.
+        n_generators: n, the number of base matrices.
+        length: ℓ, the letters of the word; 1 is one Haar matrix.
+        dim: d, the size of the base matrices; None: the larger of the features that
+            come in and out. They take n·d² numbers.
+        scale: None stands for √(d / n_components).
+        family: `haar`, `permutation`, or another of `NumpyProjection`.
+        inverses: let the word have inverse letters.
+        compute_inverse_components: keep the pseudo-inverse, for `inverse_transform`.
+        random_state: a seed, or NumPy's old generator.
+
+    Fitted attributes: `components_` (n_components_, n_features_in_), `bases_`, `word_`,
+    `n_components_`, and `inverse_components_` if asked for.
+    """
+
+    # scikit-learn wants a constructor that takes anything; `fit` refuses nonsense.
+    def __init__(
+        self,
+        n_components: Any = None,
+        n_generators: Any = 4,
+        length: Any = 4,
+        *,
+        dim: Any = None,
+        scale: Any = None,
+        family: Any = "haar",
+        inverses: Any = False,
+        compute_inverse_components: Any = False,
+        random_state: Any = None,
+    ):
+        self.n_components = n_components
+        self.n_generators = n_generators
+        self.length = length
+        self.dim = dim
+        self.scale = scale
+        self.family = family
+        self.inverses = inverses
+        self.compute_inverse_components = compute_inverse_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> FreeRandomProjection:
+        """Draws bases and word for the number of features of X."""
+        X = validate_data(self, X, accept_sparse=_SPARSE, dtype=_DTYPES)
+        law = self._law(X.shape[1])
+        seed = check_random_state(self.random_state).randint(2**31)
+        rng = np.random.default_rng(seed)
+        self.bases_ = law.draw_bases(rng, X.dtype)
+        self.word_ = law.draw_word(rng)
+        self.components_ = law.matrix(self.word_, self.bases_, X.shape[1]).astype(
+            X.dtype
+        )
+        self.n_components_ = law.input_dim
+        self._n_features_out = law.input_dim
+        if self.compute_inverse_components:
+            self.inverse_components_ = np.linalg.pinv(self.components_)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Returns X Mᵀ, dense."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=_SPARSE, dtype=_DTYPES, reset=False)
+        return safe_sparse_dot(X, self.components_.T, dense_output=True)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Returns the points of least norm that project to X."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=_DTYPES, accept_sparse=_SPARSE)  # pyright: ignore
+        if X.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but inverse_transform needs "
+                f"{self.n_components_}, the number of components."
+            )
+        if self.compute_inverse_components:
+            inverse = self.inverse_components_
+        else:
+            inverse = np.linalg.pinv(self.components_)
+        return safe_sparse_dot(X, inverse.T, dense_output=True)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _law(self, n_features: int) -> NumpyProjection:
+        out = n_features if self.n_components is None else self.n_components
+        dim = max(n_features, out) if self.dim is None else self.dim
+        if out < 1:
+            raise ValueError(f"`n_components` must be at least 1, got {out}.")
+        if dim < max(n_features, out):
+            raise ValueError(
+                f"`dim` must be at least the {n_features} features of X and the {out} "
+                f"components, got {dim}."
+            )
+        scale = math.sqrt(dim / out) if self.scale is None else float(self.scale)
+        return NumpyProjection(
+            n_generators=self.n_generators,
+            length=self.length,
+            dim=dim,
+            input_dim=out,
+            scale=scale,
+            family=self.family,
+            inverses=self.inverses,
+        )

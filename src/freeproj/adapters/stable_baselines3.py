@@ -1,0 +1,151 @@
+"""Stable-Baselines3: the projection around its vector environments.
+
+    venv = VecFreeProjection(make_vec_env("CartPole-v1", 8), FreeProjection(4, 4))
+    model = RecurrentPPO("MlpLstmPolicy", venv).learn(100_000)
+    model.save("model"); venv.save("projection.npz")
+    venv = VecFreeProjection.load("projection.npz", make_vec_env("CartPole-v1", 8))
+
+Each environment's episode has a word of its own, told in `infos[i]["word"]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector.utils import batch_space
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
+
+from freeproj.adapters.episode_words import EpisodeWords
+from freeproj.adapters.flatten import (
+    flat_space,
+    flatten_batch,
+    flatten_one,
+    projected_space,
+)
+from freeproj.adapters.numpy_core import NumpyProjection
+
+__all__ = ["RedrawBases", "VecFreeProjection"]
+
+
+class VecFreeProjection(VecEnvWrapper):
+    """Shows M_o ξ instead of the observation ξ, with a new word for each episode.
+
+    Args:
+        venv: a vector environment whose observations can be flattened to a vector.
+        projection: a `FreeProjection` or a `NumpyProjection` (which needs no JAX).
+        seed: what base matrices and words are drawn from.
+        n_trials: the episodes that share a word.
+    """
+
+    def __init__(
+        self,
+        venv: VecEnv,
+        projection: Any,
+        *,
+        seed: int | None = None,
+        n_trials: int = 1,
+    ):
+        flat = flat_space(venv.observation_space)
+        size, n_envs = flat.shape[0], venv.num_envs
+        self.words = EpisodeWords(projection, size, n_envs, seed, n_trials)
+        space = projected_space(
+            self.words.reach(flat.low, flat.high), self.words.projection.input_dim
+        )
+        super().__init__(venv, observation_space=space)
+        self._batched = batch_space(venv.observation_space, n_envs)
+
+    def reset(self) -> np.ndarray:
+        """Begins an episode, with a new word, in every environment."""
+        observations = self.venv.reset()
+        self.words.begin()
+        return self._projected(observations)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
+        """Projects; what an episode showed last keeps the word that it had."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        before, matrices = self.words.words.copy(), self.words.matrices
+        told = [dict(info, word=word) for info, word in zip(infos, before, strict=True)]
+        for index in np.flatnonzero(dones).tolist():
+            if "terminal_observation" in told[index]:
+                last = told[index]["terminal_observation"]
+                row = flatten_one(self.venv.observation_space, last)
+                told[index]["terminal_observation"] = matrices[index] @ row[0]
+        self.words.begin(np.asarray(dones, bool))
+        return self._projected(observations), rewards, dones, told
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seeds environments and words; both take it up at the next reset."""
+        seeds = self.venv.seed(seed)
+        for index, each in enumerate(seeds if seed is not None else ()):
+            if each is not None:
+                self.words.reseed(index, each)
+        return seeds
+
+    def redraw_bases(self, seed: int | None = None) -> None:
+        """Draws new base matrices; they show from each environment's next word on."""
+        self.words.redraw_bases(seed)
+
+    def save(self, path: str | Path) -> None:
+        """Writes bases, words and random streams to an `.npz` file, beside a model."""
+        words = self.words
+        settings = {
+            "projection": dataclasses.asdict(words.projection),
+            "n_trials": words.n_trials,
+            "entropy": words.entropy,
+            "n_draws": words.n_draws,
+            "streams": [stream.bit_generator.state for stream in words.streams],
+        }
+        with Path(path).open("wb") as file:
+            np.savez(
+                file,
+                settings=np.array(json.dumps(settings)),
+                bases=words.bases,
+                words=words.words,
+                matrices=words.matrices,
+                episodes=words.episodes,
+            )
+
+    @classmethod
+    def load(cls, path: str | Path, venv: VecEnv) -> VecFreeProjection:
+        """Reads what `save` wrote, for an environment with the same observations.
+
+        With as many environments as before the words go on where they were; with
+        another number they start anew, under the same bases.
+        """
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        kept = json.loads(str(arrays.pop("settings")))
+        law = NumpyProjection(**kept["projection"])
+        loaded = cls(venv, law, seed=kept["entropy"], n_trials=kept["n_trials"])
+        loaded.words.restore(kept, arrays)
+        return loaded
+
+    def _projected(self, observations: Any) -> np.ndarray:
+        space: gym.Space = self.venv.observation_space
+        flat = flatten_batch(space, self._batched, observations)
+        return self.words.project(flat)
+
+
+class RedrawBases(BaseCallback):
+    """Draws new base matrices at the start of collections: each one, or every k-th."""
+
+    def __init__(self, venv: VecFreeProjection, every: int = 1):
+        super().__init__()
+        if every < 1:
+            raise ValueError(f"`every` must be at least 1, got {every}.")
+        self.projected, self.every, self.n_collections = venv, every, 0
+
+    def _on_rollout_start(self) -> None:
+        if self.n_collections and self.n_collections % self.every == 0:
+            self.projected.redraw_bases()
+        self.n_collections += 1
+
+    def _on_step(self) -> bool:
+        return True

@@ -1,0 +1,130 @@
+"""Laws of the projection around Stable-Baselines3's vector environments."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from freeproj.adapters.numpy_core import NumpyProjection
+
+pytest.importorskip("stable_baselines3")
+
+from stable_baselines3 import PPO
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+from freeproj.adapters.stable_baselines3 import RedrawBases, VecFreeProjection
+
+LAW = NumpyProjection(3, 3, dim=16, input_dim=12)
+
+
+class Counter(gym.Env):
+    """Shows [episode, step] as a vector or a dict; episode n has n steps."""
+
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, first=2, as_dict=False):
+        self.episode, self.as_dict = first - 1, as_dict
+        box = gym.spaces.Box(0.0, 100.0, (2,), np.float32)
+        parts = {"shown": box, "phase": gym.spaces.Discrete(3)}
+        self.observation_space = gym.spaces.Dict(parts) if as_dict else box
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.episode, self.now = self.episode + 1, 0
+        return self.show(), {}
+
+    def step(self, action):
+        self.now += 1
+        return self.show(), 1.0, self.now >= self.episode, False, {}
+
+    def show(self):
+        shown = np.array([self.episode, self.now], np.float32)
+        return {"shown": shown, "phase": self.now % 3} if self.as_dict else shown
+
+
+def counters(as_dict=False, n=3):
+    return DummyVecEnv([lambda i=i: Counter(i + 2, as_dict) for i in range(n)])
+
+
+def flat(env, observation):
+    return gym.spaces.flatten(env.venv.observation_space, observation)
+
+
+@pytest.mark.parametrize("as_dict", [False, True])
+def test_every_observation_and_the_last_one_have_the_word_of_their_episode(as_dict):
+    env = VecFreeProjection(counters(as_dict), LAW, seed=0)
+    raw = counters(as_dict)
+    size = 5 if as_dict else 2
+    obs, shown = env.reset(), raw.reset()
+    assert env.observation_space.contains(obs[0])
+    n_ends = 0
+    for _ in range(20):
+        words = env.words.words.copy()
+        for i in range(3):
+            one = {k: v[i] for k, v in shown.items()} if as_dict else shown[i]
+            matrix = LAW.matrix(words[i], env.words.bases, size)
+            np.testing.assert_allclose(obs[i], matrix @ flat(env, one), rtol=1e-4)
+        obs, _, dones, infos = env.step([0] * 3)
+        shown, _, _, told = raw.step([0] * 3)
+        for i in np.flatnonzero(dones):
+            matrix = LAW.matrix(words[i], env.words.bases, size)
+            last = matrix @ flat(env, told[i]["terminal_observation"])
+            np.testing.assert_allclose(
+                infos[i]["terminal_observation"], last, rtol=1e-4
+            )
+            np.testing.assert_array_equal(infos[i]["word"], words[i])
+            n_ends += 1
+    assert n_ends > 5
+
+
+def test_saved_and_loaded_it_goes_on_with_the_same_words(tmp_path):
+    env = VecFreeProjection(counters(), LAW, seed=0, n_trials=2)
+    env.reset()
+    env.redraw_bases()
+    for _ in range(7):
+        env.step([0] * 3)
+    env.save(tmp_path / "projection.npz")
+    twin = VecFreeProjection.load(tmp_path / "projection.npz", counters())
+    for each in (env, twin):
+        each.words.begin()
+        each.words.begin()
+    np.testing.assert_array_equal(env.words.words, twin.words.words)
+    np.testing.assert_array_equal(env.words.matrices, twin.words.matrices)
+    for each in (env, twin):
+        each.redraw_bases()
+    np.testing.assert_array_equal(env.words.bases, twin.words.bases)
+
+
+def test_another_number_of_environments_keeps_the_bases(tmp_path):
+    env = VecFreeProjection(counters(), LAW, seed=0)
+    env.save(tmp_path / "projection.npz")
+    more = VecFreeProjection.load(tmp_path / "projection.npz", counters(n=5))
+    np.testing.assert_array_equal(env.words.bases, more.words.bases)
+    assert more.reset().shape == (5, 12)
+
+
+def test_seeding_repeats_the_words():
+    env = VecFreeProjection(counters(), LAW, seed=0)
+    words = []
+    for _ in range(2):
+        env.seed(4)
+        env.reset()
+        words.append(env.words.words.copy())
+    np.testing.assert_array_equal(*words)
+
+
+def test_a_model_learns_and_bases_are_redrawn_with_each_collection():
+    env = VecFreeProjection(counters(n=2), LAW, seed=0)
+    before = env.words.bases.copy()
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, n_epochs=1, seed=0)
+    model.learn(48, callback=RedrawBases(env, every=2))
+    assert env.words.n_draws == 2  # three collections: the first draw, and one more
+    assert not np.array_equal(before, env.words.bases)
+    action, _ = model.predict(env.reset())
+    assert action.shape == (2,)
+
+
+def test_wrong_settings_are_named():
+    with pytest.raises(ValueError, match=r"2 entries .* `dim` = 1"):
+        VecFreeProjection(counters(), NumpyProjection(2, 2, dim=1))
+    with pytest.raises(ValueError, match="every"):
+        RedrawBases(VecFreeProjection(counters(), LAW), every=0)

@@ -1,0 +1,132 @@
+"""Laws of the PyTorch layer: the numbers of JAX and NumPy, and PyTorch's own habits."""
+
+import subprocess
+import sys
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freeproj import FreeProjection
+from freeproj.adapters.numpy_core import as_numpy
+
+torch = pytest.importorskip("torch")
+layers = pytest.importorskip("freeproj.adapters.torch")
+FreeProjectionLayer = layers.FreeProjectionLayer
+
+LAW = FreeProjection(3, 4, dim=8, input_dim=6)
+
+
+@pytest.mark.parametrize("family", ["haar", "permutation"])
+@settings(max_examples=10, deadline=None)
+@given(data=st.data())
+def test_jax_numpy_and_torch_agree_from_the_same_bases(family, data):
+    dim = data.draw(st.integers(1, 9))
+    law = FreeProjection(
+        data.draw(st.integers(1, 3)),
+        data.draw(st.integers(1, 4)),
+        dim=dim,
+        input_dim=data.draw(st.integers(1, 12)),
+        family=family,
+        inverses=data.draw(st.booleans()),
+    )
+    obs_dim, plain = data.draw(st.integers(1, dim)), as_numpy(law)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    bases = plain.draw_bases(rng, np.float32)
+    words = np.stack([plain.draw_word(rng) for _ in range(5)])
+    x = rng.standard_normal((5, obs_dim)).astype(np.float32)
+    layer = FreeProjectionLayer(obs_dim, law, bases=bases, seed=0)
+    ours = layer(torch.as_tensor(x), torch.as_tensor(words)).numpy()
+    for word, row, projected in zip(words, x, ours, strict=True):
+        by_jax = law.project(word, jnp.asarray(bases), row)
+        np.testing.assert_allclose(projected, by_jax, atol=3e-6)
+        by_numpy = plain.project(word, bases, row)
+        np.testing.assert_allclose(projected, by_numpy, atol=3e-6)
+
+
+def test_float64_agrees_with_numpy_to_rounding():
+    plain, rng = as_numpy(LAW), np.random.default_rng(0)
+    bases, x = plain.draw_bases(rng), rng.standard_normal((7, 5))
+    layer = FreeProjectionLayer(5, LAW, bases=bases, dtype=torch.float64)
+    expected = plain.project(layer.word.numpy(), bases, x)
+    np.testing.assert_allclose(layer(torch.as_tensor(x)), expected, atol=1e-13)
+
+
+def test_one_word_for_all_is_the_same_as_that_word_for_each():
+    layer = FreeProjectionLayer(5, LAW, seed=0)
+    x = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0))
+    same = layer.word.expand(2, 3, -1)
+    torch.testing.assert_close(layer(x), layer(x, same))
+    torch.testing.assert_close(layer(x), x @ layer.matrix().T)
+    assert layer(x).shape == (2, 3, 6)
+
+
+def test_resampling_changes_the_word_and_on_demand_the_bases():
+    layer = FreeProjectionLayer(5, LAW, seed=0)
+    bases, words = layer.bases.clone(), set()
+    for _ in range(10):
+        layer.resample()
+        words.add(tuple(layer.word.tolist()))
+    assert len(words) > 3
+    assert torch.equal(layer.bases, bases)
+    layer.resample(bases=True)
+    assert not torch.allclose(layer.bases, bases)
+
+
+def test_the_state_dict_keeps_bases_and_word():
+    first, second = (FreeProjectionLayer(5, LAW, seed=seed) for seed in (0, 1))
+    x = torch.ones(1, 5)
+    assert not torch.allclose(first(x), second(x))
+    second.load_state_dict(first.state_dict())
+    assert torch.equal(first(x), second(x))
+    assert not list(first.parameters())
+
+
+def test_the_layer_moves_between_types_and_keeps_letters_integer():
+    layer = FreeProjectionLayer(5, LAW, seed=0)
+    layer.to(torch.float64)
+    assert layer(torch.ones(2, 5, dtype=torch.float64)).dtype == torch.float64
+    assert layer.word.dtype == torch.long
+    meta = FreeProjectionLayer(5, LAW, seed=0).to("meta")
+    assert meta.bases.device.type == meta.word.device.type == "meta"
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_gradients_pass_to_the_input(each):
+    layer = FreeProjectionLayer(5, LAW, seed=0, dtype=torch.float64)
+    x = torch.ones(3, 5, dtype=torch.float64, requires_grad=True)
+    words = layer.sample_words(3) if each else None
+    torch.autograd.gradcheck(lambda x: layer(x, words), (x,))
+
+
+def test_a_layer_in_a_model_survives_saving_without_pickled_code(tmp_path):
+    model = torch.nn.Sequential(FreeProjectionLayer(5, LAW, seed=0), torch.nn.ReLU())
+    torch.save(model.state_dict(), tmp_path / "model.pt")
+    other = torch.nn.Sequential(FreeProjectionLayer(5, LAW, seed=9), torch.nn.ReLU())
+    other.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
+    x = torch.ones(1, 5)
+    assert torch.equal(model(x), other(x))
+
+
+def test_wrong_sizes_words_and_families_are_named():
+    with pytest.raises(ValueError, match=r"1 to 8 .* got 9"):
+        FreeProjectionLayer(9, LAW)
+    with pytest.raises(ValueError, match="haar or permutation"):
+        FreeProjectionLayer(3, FreeProjection(2, 2, dim=8, family="gaussian"))
+    with pytest.raises(ValueError, match=r"\(3, 8, 8\)"):
+        FreeProjectionLayer(3, LAW, bases=np.zeros((2, 8, 8)))
+    layer = FreeProjectionLayer(5, LAW)
+    with pytest.raises(ValueError, match=r"takes 5 entries .* got 4"):
+        layer(torch.ones(2, 4))
+    with pytest.raises(ValueError, match=r"letters in 1\.\.3"):
+        layer(torch.ones(2, 5), torch.tensor([[1, 2, 3, 4], [1, 1, 1, 1]]))
+
+
+def test_the_layer_does_not_load_jax():
+    code = "import sys, freeproj.adapters.torch; print('jax' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "False"
