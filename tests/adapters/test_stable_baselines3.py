@@ -8,9 +8,12 @@ from freeproj.adapters.numpy_core import NumpyProjection
 
 pytest.importorskip("stable_baselines3")
 
+import torch
 from stable_baselines3 import PPO
+from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from freeproj.adapters.gymnasium import ProjectObservation
 from freeproj.adapters.stable_baselines3 import RedrawBases, VecFreeProjection
 
 LAW = NumpyProjection(3, 3, dim=16, input_dim=12)
@@ -121,6 +124,30 @@ def test_a_model_learns_and_bases_are_redrawn_with_each_collection():
     assert not np.array_equal(before, env.words.bases)
     action, _ = model.predict(env.reset())
     assert action.shape == (2,)
+
+
+def test_model_and_projection_saved_together_act_the_same(tmp_path):
+    env = VecFreeProjection(counters(n=2), LAW, seed=0)
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, n_epochs=1)
+    model.learn(16)
+    model.save(tmp_path / "model")
+    env.save(tmp_path / "projection.npz")
+    loaded = VecFreeProjection.load(tmp_path / "projection.npz", counters(n=2))
+    again = PPO.load(tmp_path / "model", env=loaded)
+    seen = [each.reset() for each in (env, loaded)]
+    acts = [
+        m.policy.get_distribution(torch.as_tensor(seen[0])).distribution.probs
+        for m in (model, again)
+    ]
+    assert torch.equal(*acts)
+    np.testing.assert_array_equal(env.words.words, loaded.words.words)
+
+
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "freeproj/HigherLower-v0"])
+def test_the_checker_of_stable_baselines3_is_silent(env_id):
+    env = gym.make(env_id)
+    check_env(env, skip_render_check=True)
+    check_env(ProjectObservation(env, LAW, seed=0), skip_render_check=True)
 
 
 def test_wrong_settings_are_named():

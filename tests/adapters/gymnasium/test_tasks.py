@@ -129,6 +129,16 @@ def test_ends_of_the_action_range_are_ends_of_the_torque():
         np.testing.assert_allclose(obs, expected, atol=1e-6)
 
 
+def test_actions_beyond_the_range_are_clipped_in_any_float_type():
+    seen = []
+    for action in (np.array([1.0], np.float32), np.array([7.5]), [1.0]):
+        env = TaskEnv("StatelessPendulum")
+        env.reset(seed=0)
+        seen.append(env.step(action)[0])
+    np.testing.assert_array_equal(seen[0], seen[1])
+    np.testing.assert_array_equal(seen[0], seen[2])
+
+
 def test_an_episode_tells_word_trial_and_mask():
     settings = META | {"tasks": ["RepeatFirst", "HigherLower"]}
     env = gym.make("freeproj/MetaEnv-v0", **settings)
@@ -173,8 +183,14 @@ def test_errors_say_what_to_do():
         TaskEnv("HigherLower", render_mode="human")
     env = TaskEnv("HigherLower")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="action"):
-        env.step(2)
+    for wrong in (2, -1, 0.5, [0]):
+        with pytest.raises(ValueError, match=r"integers in 0\.\.1"):
+            env.step(wrong)
+    swing = TaskEnv("StatelessPendulum")
+    swing.reset(seed=0)
+    for wrong in (0.5, [0.1, 0.2], [np.nan]):
+        with pytest.raises(ValueError, match=r"shape \(1,\)"):
+            swing.step(wrong)
 
 
 def test_registering_does_not_load_jax():

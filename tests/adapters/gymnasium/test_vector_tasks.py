@@ -119,3 +119,11 @@ def test_text_is_drawn_for_each():
     envs.reset(seed=0)
     assert len(envs.render()) == 2
     assert "of 52" in envs.render()[0]
+
+
+def test_actions_out_of_range_are_refused_and_not_clamped():
+    envs = TaskVectorEnv("Minesweeper", 2)
+    envs.reset(seed=0)
+    for wrong in ([0, 16], [0, -1], [0], [0.0, 1.0]):
+        with pytest.raises(ValueError, match=r"0\.\.15, of shape \(2,\)"):
+            envs.step(np.array(wrong))

@@ -120,14 +120,28 @@ def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
     return gym.spaces.Box(-1.0, 1.0, (space.size,), np.float32)
 
 
-def to_game_action(game: Game, actions: Any) -> Array:
-    """Returns actions as the game takes them: those in [-1, 1] stretched to bounds."""
-    space = game.action_space
+def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> Array:
+    """Returns actions as the game takes them: those in [-1, 1] stretched to bounds.
+
+    `batch` is () for one action and (n,) for n of them. Integers out of range are
+    refused, since JAX would clamp them without a word; continuous actions are clipped.
+    """
+    space, array = game.action_space, np.asarray(actions)
     if isinstance(space, Discrete):
-        return jnp.asarray(actions, jnp.int32)
+        whole = array.dtype.kind in "iu" and array.shape == batch
+        if not whole or not ((array >= 0) & (array < space.n)).all():
+            raise ValueError(
+                f"Actions must be integers in 0..{space.n - 1}, of shape {batch}, got "
+                f"{actions!r}."
+            )
+        return jnp.asarray(array, jnp.int32)
+    if array.shape != (*batch, space.size) or not np.isfinite(array).all():
+        raise ValueError(
+            f"Actions must be finite, of shape {(*batch, space.size)}, got {actions!r}."
+        )
     low, high = np.array(space.low, np.float32), np.array(space.high, np.float32)
     # Mixed so that the ends are hit exactly.
-    share = (np.clip(np.asarray(actions, np.float32), -1, 1) + 1) / 2
+    share = (np.clip(array.astype(np.float32), -1, 1) + 1) / 2
     return jnp.asarray(low * (1 - share) + high * share)
 
 

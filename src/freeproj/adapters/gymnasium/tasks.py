@@ -52,10 +52,6 @@ class _GameEnv(gym.Env):
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self._state is None:
             raise RuntimeError("Call `reset` before the first `step`.")
-        if not self.action_space.contains(action):
-            raise ValueError(
-                f"`action` must lie in {self.action_space}, got {action!r}."
-            )
         moved = games.to_game_action(self.game, action)
         moment = games.advance(self.game, self._key, self._state, moved, self._params)
         observation, info = self._shown(moment)

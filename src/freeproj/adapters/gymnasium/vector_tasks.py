@@ -83,7 +83,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
                 f"Environments {ended} have ended and autoreset is off: call "
                 "`reset(options={'reset_mask': mask})` first."
             )
-        moved = games.to_game_action(self.game, actions)
+        moved = games.to_game_action(self.game, actions, (self.num_envs,))
         state = self._moment.state
         stepped = _advance_all(self.game, self._keys, state, moved, self._params)
         if self.autoreset_mode == AutoresetMode.NEXT_STEP and self._over.any():
