@@ -129,16 +129,16 @@ def test_gymnax_tasks_and_our_own_share_a_meta_environment(getkey):
     task = GymnaxTask(gymnax.make("CartPole-v1")[0])
     meta = MetaEnv([task, "RepeatFirst"], PROJECTION, n_trials=2)
     params = meta.draw_params(getkey())
-    inputs, state = meta.reset_batch(getkey(), params, 4)
+    _, state = meta.reset(getkey(), params)
 
-    def step(carry, key):
-        inputs, state = carry
-        actions = jax.random.randint(key, (4,), 0, 2)
-        inputs, state, *_, info = meta.step_batch(key, state, actions, params)
-        return (inputs, state), info["trial_ended"]
+    def step(state, key):
+        action = jax.random.randint(key, (), 0, 2)
+        inputs, state, *_, info = meta.advance(key, state, action, params)
+        return state, (inputs, info["trial_ended"])
 
-    _, ended = jax.lax.scan(step, (inputs, state), jax.random.split(getkey(), 60))
+    _, (inputs, ended) = jax.lax.scan(step, state, jax.random.split(getkey(), 60))
     assert ended.any()
+    assert np.isfinite(inputs).all()
 
 
 def test_a_meta_environment_is_a_gymnax_environment(getkey):

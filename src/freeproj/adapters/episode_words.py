@@ -89,7 +89,7 @@ class EpisodeWords:
     ) -> Float32[np.ndarray, "envs d_in"]:
         """Returns each environment's observation under its own word."""
         flat = observations.astype(np.float32, copy=False)
-        return np.einsum("eij,ej->ei", self.matrices, flat)
+        return np.matmul(self.matrices, flat[:, :, None])[:, :, 0]
 
     def reach(
         self, low: Real[np.ndarray, " d_obs"], high: Real[np.ndarray, " d_obs"]

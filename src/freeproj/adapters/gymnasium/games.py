@@ -26,7 +26,6 @@ __all__ = [
     "action_space_of",
     "advance",
     "begin",
-    "describe",
     "key_from_seed",
     "make_meta",
     "observation_space_of",
@@ -72,13 +71,13 @@ def begin(game: Game, key: _Key, params: PyTree) -> Moment:
 
 @jax.jit
 def advance(
-    game: Game, key: _Key, state: PyTree, action: Array, params: PyTree
+    game: Game, key: _Key, state: PyTree, action: Array | np.ndarray, params: PyTree
 ) -> Moment:
     """Makes one step."""
     key_next, key_step = jax.random.split(jax.random.wrap_key_data(jnp.asarray(key)))
     step = game.advance if isinstance(game, MetaEnv) else game.step
     shown, state, reward, terminated, truncated, told = step(
-        key_step, state, action, params
+        key_step, state, jnp.asarray(action), params
     )
     info, kept = _info(game, state, told), jax.random.key_data(key_next)
     return Moment(kept, shown, state, reward, terminated, truncated, info)
@@ -105,13 +104,6 @@ def make_meta(
     return MetaEnv(tasks, projection, **settings)
 
 
-def describe(game: Game) -> str:
-    """Names a game for people."""
-    if isinstance(game, MetaEnv):
-        return f"MetaEnv of {', '.join(task.name for task in game.tasks)}"
-    return game.name
-
-
 def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
     """Returns the actions; continuous ones are scaled to [-1, 1], Gymnasium's wish."""
     space = game.action_space
@@ -120,7 +112,7 @@ def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
     return gym.spaces.Box(-1.0, 1.0, (space.size,), np.float32)
 
 
-def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> Array:
+def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.ndarray:
     """Returns actions as the game takes them: those in [-1, 1] stretched to bounds.
 
     `batch` is () for one action and (n,) for n of them. Integers out of range are
@@ -134,7 +126,7 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> Arr
                 f"Actions must be integers in 0..{space.n - 1}, of shape {batch}, got "
                 f"{actions!r}."
             )
-        return jnp.asarray(array, jnp.int32)
+        return array.astype(np.int32)
     if array.shape != (*batch, space.size) or not np.isfinite(array).all():
         raise ValueError(
             f"Actions must be finite, of shape {(*batch, space.size)}, got {actions!r}."
@@ -142,7 +134,7 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> Arr
     low, high = np.array(space.low, np.float32), np.array(space.high, np.float32)
     # Mixed so that the ends are hit exactly.
     share = (np.clip(array.astype(np.float32), -1, 1) + 1) / 2
-    return jnp.asarray(low * (1 - share) + high * share)
+    return low * (1 - share) + high * share
 
 
 def observation_space_of(game: Game) -> gym.spaces.Box:
