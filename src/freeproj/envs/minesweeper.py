@@ -115,7 +115,7 @@ class Minesweeper(LevelledTask):
         new = live & ~mine & ~state.clicked[action]
         reward = self._reward(live, mine, new)
         n_seen = state.n_seen + new
-        # Comparing with every cell beats a scatter on boards this small.
+        # As fast as a scatter on boards this small, and no index that could be wrong.
         here = jnp.arange(self.n_cells) == action
         state = state._replace(
             clicked=state.clicked | (here & live),
