@@ -81,7 +81,7 @@ def test_own_data_is_drawn_with_and_without_measurement(tmp_path):
 
 def test_the_wrong_numbers_are_refused(tmp_path):
     np.savez(tmp_path / "x.npz", a=np.ones(3))
-    with pytest.raises(ValueError, match="not those of this figure"):
+    with pytest.raises(ValueError, match="has the numbers of"):
         make_figure(
             "kernel-spectra", tmp_path / "x.png", numbers_from=tmp_path / "x.npz"
         )

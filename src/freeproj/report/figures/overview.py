@@ -79,7 +79,7 @@ def _draw_independent(
 
 def _draw_tree(axes: Axes, numbers: Numbers, labels: list[str]) -> None:
     depth = numbers["words"].shape[1]
-    _root(axes, (len(labels) - 1) / 2, 0)
+    _root(axes, (len(labels) - 1) / 2, 0.0)
     for level in range(1, depth + 1):
         for index, matrix in enumerate(numbers[f"frp_{level}"]):
             letter = index % 2
