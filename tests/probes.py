@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
-from freeproj import envs
 from freeproj.envs import Box, Discrete, Environment
 
 NOT = jnp.zeros((), bool)
@@ -93,6 +92,4 @@ class ProbeArms(Probe):
     n_actions = 4
 
 
-for probe in (ProbeValue, ProbeMemory, ProbeArms):
-    if probe.__name__ not in envs.REGISTRY:
-        envs.register(probe.__name__, probe)
+PROBES = (ProbeValue, ProbeMemory, ProbeArms)

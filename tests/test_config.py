@@ -69,7 +69,7 @@ def test_several_tasks_may_be_listed():
         ({"nosuch": 1}, "No setting `nosuch`. Known: task"),
         ({"ppo.nosuch": 1}, "Known: ppo.n_epochs"),
         ({"ppo": 1}, "`ppo` must be a table"),
-        ({"seed.x": 1}, "is a value, not a table"),
+        ({"task.x": 1}, "is a value, not a table"),
         ({"n_envs": "many"}, "`n_envs` must be"),
         ({"n_envs": 2.5}, "`n_envs` must be"),
         ({"n_envs": True}, "`n_envs` must be"),

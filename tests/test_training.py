@@ -7,11 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import probes  # noqa: F401  registers the probes
-from freeproj import FreeProjection, evaluate, train
+from freeproj import FreeProjection, envs, evaluate, train
 from freeproj.config import EvaluationConfig, NetworkConfig, PPOConfig, TrainConfig
 from freeproj.rollout import collect, first_steps
 from freeproj.training import TrainState, start, train_seeds, update
+from probes import PROBES
+
+
+@pytest.fixture(autouse=True)
+def _probes(monkeypatch):
+    """Lets `make` find the probes, in the tests of this file only."""
+    for probe in PROBES:
+        family = envs.registry.Family(probe.__name__, probe)
+        monkeypatch.setitem(envs.REGISTRY, probe.__name__, family)
+
 
 NETWORK = NetworkConfig(
     embedding_size=16, hidden_size=16, head_size=16, n_layers=2, state_size=16

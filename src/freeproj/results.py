@@ -69,18 +69,20 @@ class Run:
         """
         state = load_tree(self._checkpoint, like)
         n_done = int(state.n_done)
-        for name in ("log.jsonl", "timing.jsonl"):
-            rows = _lines(self.folder / name)[:n_done]
-            text = "".join(json.dumps(row) + "\n" for row in rows)
-            write_atomically(
-                self.folder / name, lambda file, t=text: file.write(t.encode())
-            )
+        self.cut(n_done)
         if len(self.log()) != n_done:
             raise ValueError(
                 f"{self.folder}/log.jsonl has {len(self.log())} updates, the "
                 f"checkpoint {n_done}: the log was changed; start the run elsewhere."
             )
         return state, n_done
+
+    def cut(self, n_done: int) -> None:
+        """Drops what the log has beyond the updates that are safe in a checkpoint."""
+        for name in ("log.jsonl", "timing.jsonl"):
+            rows = _lines(self.folder / name)[:n_done]
+            text = "".join(json.dumps(row) + "\n" for row in rows).encode()
+            write_atomically(self.folder / name, lambda file, t=text: file.write(t))
 
     def record(self, state: PyTree, row: dict[str, Any]) -> None:
         """Appends an update to the log, then stores the state behind it."""
@@ -148,7 +150,7 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
     """Reads the arrays that `save_tree` stored into a tree of the same structure."""
     leaves, structure = jax.tree.flatten(like)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             stored = [archive[f"{i:05d}"] for i in range(len(archive.files))]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} cannot be read ({error}); is it damaged?") from error

@@ -43,6 +43,8 @@ def run_training(
         state = None
         if run.has_checkpoint:
             state, _ = run.resume(jax.eval_shape(lambda: start(key, config)))
+        else:
+            run.cut(0)  # an update may be in the log whose checkpoint never came
 
         def record(state, row: dict[str, Any]) -> None:
             run.record(state, row)

@@ -39,7 +39,7 @@ def load_numbers(path: str | Path) -> dict[str, np.ndarray]:
     if not path.exists():
         raise FileNotFoundError(f"No file {path}.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (ValueError, OSError, AttributeError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} is not an .npz file of plain arrays.") from error
