@@ -126,12 +126,13 @@ def test_step_against_the_bare_task(name, n_envs):
     )
 
 
+@pytest.mark.parametrize("name", ["StatelessCartPole", "HigherLower"])
 @pytest.mark.parametrize("n_envs", SIZES)
-def test_step_against_a_table_in_every_state(n_envs):
-    env = envs.make("StatelessCartPole")
+def test_step_against_a_table_in_every_state(name, n_envs):
+    env = envs.make(name)
     ratio = naive(env, n_envs) / meta(env, n_envs)
     print(
-        f"\n{n_envs} environments: {ratio:.0f} x faster than with the table of all "
+        f"\n{name}, {n_envs} environments: {ratio:.0f} x faster than with the table of all "
         f"words in every state (target 25 x: {'PASS' if ratio >= 25 else 'BELOW'})"
     )
 
