@@ -132,8 +132,8 @@ def test_step_against_a_table_in_every_state(name, n_envs):
     env = envs.make(name)
     ratio = naive(env, n_envs) / meta(env, n_envs)
     print(
-        f"\n{name}, {n_envs} environments: {ratio:.0f} x faster than with the table of all "
-        f"words in every state (target 25 x: {'PASS' if ratio >= 25 else 'BELOW'})"
+        f"\n{name}, {n_envs} environments: {ratio:.0f} x faster than with the table of "
+        f"all words in every state (target 25 x: {'PASS' if ratio >= 25 else 'BELOW'})"
     )
 
 
