@@ -19,7 +19,7 @@ LAYERS = (
     ("cli", "__main__", "__init__"),
     ("report",),
     ("sweep", "engines"),
-    ("runs", "watching"),
+    ("runs", "watching", "gathering"),
     ("training",),
     ("evaluation", "results", "stats"),
     ("adapters",),

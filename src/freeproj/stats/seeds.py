@@ -133,6 +133,8 @@ def best_lengths(
     if by not in CRITERIA:
         raise ValueError(f"`by` must be one of {', '.join(CRITERIA)}, got {by!r}.")
     split, score = CRITERIA[by]
+    if split == "train":
+        counting = "window"  # training has one way to count: what ended meanwhile
     scores = seed_scores(table, split=split, protocol=protocol, counting=counting)
     pairs: dict[tuple[str, str], dict[Cell, np.ndarray]] = {}
     for cell, seeds in group_by_cell(scores).items():
