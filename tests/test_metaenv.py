@@ -75,8 +75,15 @@ def test_words_and_starts_change_between_episodes(getkey):
     assert len(np.unique(decks, axis=0)) == len(first)
 
 
-def test_the_agent_sees_what_the_layout_says(getkey):
-    env = MetaEnv("HigherLower", PROJECTION, n_trials=2, previous_reward=True)
+@pytest.mark.parametrize(("normalized", "size"), [(False, 1 / 52), (True, 51 / 52)])
+def test_the_agent_sees_what_the_layout_says(getkey, normalized, size):
+    env = MetaEnv(
+        "HigherLower",
+        PROJECTION,
+        n_trials=2,
+        previous_reward=True,
+        normalize_observations=normalized,
+    )
     params = env.draw_params(getkey())
     seen = play(env, getkey(), params, 120)
     parts = {name: np.asarray(seen["inputs"])[:, s] for name, s in env.layout.items()}
@@ -87,8 +94,8 @@ def test_the_agent_sees_what_the_layout_says(getkey):
     np.testing.assert_array_equal(parts["trial_ended"][1:, 0], ended[:-1] & ~over[:-1])
     one_hot = np.eye(2)[np.asarray(seen["action"])[:-1]] * ~first[1:, None]
     np.testing.assert_array_equal(parts["previous_action"][1:], one_hot)
-    rewards = np.asarray(seen["reward"])[:-1] * ~first[1:]
-    np.testing.assert_allclose(parts["previous_reward"][1:, 0], rewards)
+    rewards = np.sign(seen["reward"])[:-1] * ~first[1:] * size
+    np.testing.assert_allclose(parts["previous_reward"][1:, 0], rewards, rtol=1e-6)
 
 
 def test_observations_are_projected_by_the_matrix_of_the_word(getkey):

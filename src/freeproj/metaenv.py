@@ -74,7 +74,8 @@ class MetaEnv(eqx.Module):
         action_map: `identity`, or `random` to redraw M_a with the word.
         evaluation_map: a fixed map (`tile`, `pad`, `identity`) instead of words.
         normalize_observations: divide by the task's bounds before projecting.
-        previous_reward: show the agent the reward of its last action.
+        previous_reward: show the agent the reward of its last action; where observations
+            are normalized, times the longest trial, so that it has their size.
         n_actions: offer so many common actions at least, for tasks that are met later.
     """
 
@@ -356,10 +357,20 @@ class MetaEnv(eqx.Module):
         ended = 0.0 if trial_ended is None else trial_ended
         flags = [ended, float(action is None)]
         if self.previous_reward:
-            flags.append(0.0 if reward is None else reward)
+            flags.append(0.0 if reward is None else self._shown(reward, state.task))
         tail = jnp.array([jnp.asarray(flag, float) for flag in flags])
         before = self.actions.encode(action)
         return jnp.concatenate([observation @ state.matrix, before, tail])
+
+    def _shown(self, reward: Float[Array, ""], task: Array) -> Float[Array, ""]:
+        """The reward as the agent sees it: of unit size where observations are.
+
+        Tasks divide their rewards by the longest trial; 1/200 beside inputs of size 1
+        would hardly be seen.
+        """
+        if not self.normalize_observations:
+            return reward
+        return reward * jnp.array([float(task.max_steps) for task in self.tasks])[task]
 
     def _padded(self, observation) -> Float[Array, " d_obs"]:
         missing = self.observation_size - observation.shape[0]
