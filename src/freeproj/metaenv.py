@@ -74,8 +74,8 @@ class MetaEnv(eqx.Module):
         action_map: `identity`, or `random` to redraw M_a with the word.
         evaluation_map: a fixed map (`tile`, `pad`, `identity`) instead of words.
         normalize_observations: divide by the task's bounds before projecting.
-        previous_reward: show the agent the reward of its last action; where observations
-            are normalized, times the longest trial, so that it has their size.
+        previous_reward: show the agent the reward of its last action; times the longest
+            trial where observations are normalized, so that it has their size.
         n_actions: offer so many common actions at least, for tasks that are met later.
     """
 

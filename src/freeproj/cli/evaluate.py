@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from freeproj.cli.progress import working
+
 __all__ = ["evaluate", "watch"]
 
 _RUN = click.argument("run", type=click.Path(path_type=Path))
@@ -33,13 +35,19 @@ def evaluate(run: Path, task: str, map_: str | None, seed: int) -> None:
     from freeproj.runs import load_agent
 
     loaded = load_agent(run)
-    chosen = map_ or loaded.config.evaluation.map
-    found = measure(
-        jax.random.key(seed), loaded.agent, loaded.config, task=task, map=chosen
+    config = loaded.config
+    chosen = map_ or config.evaluation.map
+    with working("playing"):
+        found = measure(
+            jax.random.key(seed), loaded.agent, config, task=task, map=chosen
+        )
+    tasks = (
+        [task or config.evaluation.task] if task or config.protocol == "task" else []
     )
-    played = task or loaded.config.evaluation.task or ", ".join(loaded.config.tasks)
+    tasks = tasks or list(config.tasks)
     click.echo(
-        f"{played}, map {chosen}, {loaded.config.evaluation.n_envs} environments"
+        f"{', '.join(tasks)}, map {chosen}, {config.evaluation.n_envs} environments, "
+        f"episodes of {config.n_trials} trials"
     )
     for counting in ("window", "episodes"):
         stats = getattr(found, counting)
@@ -50,6 +58,23 @@ def evaluate(run: Path, task: str, map_: str | None, seed: int) -> None:
         )
     trials = "  ".join(f"{value:.3f}" for value in found.trial_returns.tolist())
     click.echo(f"trials    {trials}")
+    for name in tasks:
+        click.echo(_levels(name, config.n_trials))
+
+
+def _levels(task: str, n_trials: int) -> str:
+    """What an episode's return is to be compared with; a task of others has nothing."""
+    from freeproj.envs.baselines import baselines
+
+    try:
+        known = baselines(task)
+    except ValueError:
+        return f"compare   {task}: chance and best return are not known"
+    chance, blind = known.chance.mean, known.best_blind[1].mean
+    return (
+        f"compare   {task}: chance {n_trials * chance:.2f}, best blind "
+        f"{n_trials * blind:.2f}, best {known.best_episode(n_trials):.2f}"
+    )
 
 
 @click.command()

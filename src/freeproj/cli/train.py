@@ -61,11 +61,12 @@ def train(
     from freeproj.runs import run_training
 
     chosen = read_config(config, parse_settings(settings))
-    run = open_run(out, chosen)
-    if resume and not (run.has_checkpoint or run.is_finished):
+    folder = out / chosen.run_name
+    if resume and not (folder / "checkpoint").exists():
         raise ValueError(
-            f"{run.folder} has no checkpoint: nothing to resume; leave out --resume."
+            f"{folder} has no checkpoint: nothing to resume; leave out --resume."
         )
+    run = open_run(out, chosen)
     trackers = open_trackers(run.folder, tensorboard, wandb)
     try:
         with _Progress(chosen, len(run.log()), quiet) as progress:

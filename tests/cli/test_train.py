@@ -1,0 +1,98 @@
+"""`freeproj train`, `evaluate` and `watch`, as people call them."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from freeproj.cli import main
+
+TINY = ("smoke", "--set", "task=RepeatFirst", "--set", "n_updates=2")
+TINY += ("--set", "n_trials=1", "--set", "evaluation.n_envs=4")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The folder of a finished run, with TensorBoard files beside the log."""
+    out = tmp_path_factory.mktemp("runs")
+    main(["train", *TINY, "--out", str(out), "--quiet", "--tensorboard"])
+    (folder,) = out.iterdir()
+    return folder
+
+
+def test_training_ends_with_a_run_folder(trained):
+    assert trained.name.startswith("RepeatFirst-gru-n4-l4-s0-")
+    final = json.loads((trained / "final.json").read_text())
+    assert final["update"] == 2
+    assert (trained / "agent.npz").is_file()
+
+
+def test_tensorboard_gets_the_names_of_the_log(trained):
+    pytest.importorskip("tensorboardX")
+    (events,) = (trained / "tensorboard").iterdir()
+    assert b"train/n_finished" in events.read_bytes()
+
+
+def test_a_finished_run_is_found_and_not_changed(trained, freeproj):
+    before = (trained / "log.jsonl").read_bytes()
+    done = freeproj("train", *TINY, "--out", trained.parent, "--resume")
+    assert done.code == 0
+    assert done.out.strip() == str(trained)
+    assert (trained / "log.jsonl").read_bytes() == before
+
+
+def test_an_interrupted_run_goes_on_and_prints_what_is_left(
+    trained, tmp_path, freeproj
+):
+    copy = shutil.copytree(trained, tmp_path / trained.name)
+    (copy / "final.json").unlink()
+    done = freeproj("train", *TINY, "--out", tmp_path, "--resume")
+    assert done.code == 0
+    assert "/2]" not in done.err  # both updates were safe: none is made again
+    assert (copy / "final.json").read_bytes() == (trained / "final.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("smoke", "--resume"), "nothing to resume"),
+        (("nowhere.toml",), "No file nowhere.toml"),
+        (("smoke", "--set", "ppo.n_epoch=3"), "No setting `ppo.n_epoch`"),
+        (("smoke", "--set", "task=Chess"), "Chess"),
+        (("smoke", "--set", "n_envs"), "n_envs"),
+        (("smoke", "--set", "n_envs=7"), "multiple of `ppo.n_minibatches`"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_folder(
+    arguments, complaint, freeproj, tmp_path
+):
+    done = freeproj("train", *arguments, "--out", tmp_path / "runs")
+    assert done.code == 2
+    assert complaint in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_evaluation_prints_both_counts_and_what_to_compare_with(trained, freeproj):
+    done = freeproj("evaluate", trained, "--map", "random", "--seed", 3)
+    assert done.code == 0
+    assert "RepeatFirst, map random, 4 environments, episodes of 1 trials" in done.out
+    assert re.search(r"^window .* over \d+ episodes; \d+ unfinished", done.out, re.M)
+    assert re.search(r"^episodes .* over 4 episodes; 0 unfinished", done.out, re.M)
+    assert "chance -0.50, best blind -0.50, best 1.00" in done.out
+    assert freeproj("evaluate", trained, "--map", "random", "--seed", 3).out == done.out
+
+
+def test_watching_shows_the_whole_episode(trained, freeproj):
+    done = freeproj("watch", trained, "--delay", 0)
+    assert done.code == 0
+    assert done.out.count("trial 1/1") == 51
+    assert "--- trial 1 ended" in done.out
+
+
+@pytest.mark.parametrize("command", ["evaluate", "watch"])
+def test_what_is_not_a_run_is_refused(command, freeproj, tmp_path):
+    done = freeproj(command, tmp_path)
+    assert done.code == 2
+    assert "is not a run" in done.err
