@@ -87,9 +87,9 @@ class MetaTaskEnv(_GameEnv):
 
     Args:
         tasks: names of tasks, or a whole `MetaEnv` (then no further settings).
-        n_words, length, dim: the projection, see `FreeProjection.with_words`.
+        n_words: of the projection, as are `length`, `dim`; see `FreeProjection`.
         bases_seed: what the base matrices are drawn from.
-        settings: further arguments of `MetaEnv`, such as `n_trials`.
+        **settings: further arguments of `MetaEnv`, such as `n_trials`.
     """
 
     game: MetaEnv
@@ -102,7 +102,7 @@ class MetaTaskEnv(_GameEnv):
         dim: int = 128,
         bases_seed: int = 0,
         render_mode: str | None = None,
-        **settings,
+        **settings: Any,
     ):
         game = games.make_meta(tasks, n_words, length, dim, **settings)
         super().__init__(game, bases_seed, render_mode)
