@@ -1,0 +1,97 @@
+"""The documentation is complete: commands, names, settings, pictures, pages, links."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import freeproj
+from freeproj import cli
+from freeproj.config import TrainConfig
+from freeproj.report.figures import REGISTRY
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = {
+    str(path.relative_to(DOCS)): path.read_text(encoding="utf-8")
+    for path in sorted(DOCS.rglob("*.md"))
+}
+API = "\n".join(text for name, text in PAGES.items() if name.startswith("api/"))
+SHOWN = set(re.findall(r"^::: (\S+)$", API, re.MULTILINE))  # by mkdocstrings
+
+# Modules that users have no business with.
+INNER = {"__main__", "cli", "files"}
+
+
+def nav_pages(entry):
+    """Yields the pages of a part of mkdocs.yml's nav."""
+    if isinstance(entry, str):
+        yield entry
+    else:
+        for part in entry.values() if isinstance(entry, dict) else entry:
+            yield from nav_pages(part)
+
+
+@pytest.mark.parametrize("command", cli._COMMANDS)
+def test_every_command_is_in_the_docs(command):
+    assert any(re.search(rf"freeproj {command}\b", text) for text in PAGES.values())
+
+
+@pytest.mark.parametrize("name", freeproj.__all__)
+def test_every_public_name_is_on_the_api_pages(name):
+    assert f"`fp.{name}`" in PAGES["api/index.md"]
+    home = f"freeproj.{freeproj._HOMES.get(name, name)}"
+    if name != "__version__":
+        assert any(module == home or module.startswith(f"{home}.") for module in SHOWN)
+
+
+def test_every_module_is_on_the_api_pages():
+    source = Path(freeproj.__file__).parent
+    modules = {path.stem for path in source.iterdir() if path.suffix == ".py"}
+    modules |= {path.parent.name for path in source.glob("*/__init__.py")}
+    shown = {module.split(".")[1] for module in SHOWN}
+    assert modules - {"__init__"} - INNER <= shown
+
+
+def test_every_setting_is_in_the_training_guide():
+    for outer in dataclasses.fields(TrainConfig):
+        default = getattr(TrainConfig(), outer.name)
+        inner = dataclasses.fields(default) if dataclasses.is_dataclass(default) else ()
+        assert f"`{outer.name}" in PAGES["training.md"]
+        for each in inner:
+            assert re.search(rf"`({outer.name})?\.{each.name}`", PAGES["training.md"])
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_every_picture_is_in_the_docs(name):
+    assert f"`{name}`" in PAGES["commands.md"]
+
+
+def test_nav_and_pages_agree():
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert set(nav_pages(settings["nav"])) == set(PAGES)
+
+
+def test_the_site_fetches_nothing():
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert settings["theme"]["font"] is False
+    assert "extra_javascript" not in settings
+    for sheet in settings["extra_css"]:
+        assert "http" not in sheet + (DOCS / sheet).read_text(encoding="utf-8")
+
+
+def test_links_of_the_readme_lead_somewhere():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)|src=\"([^\"]+)\"", readme)
+    local = [a or b for a, b in targets if not (a or b).startswith("http")]
+    assert sum(target.startswith("docs/pictures/") for target in local) == 2
+    for target in local:
+        assert (ROOT / target).exists(), target
+
+
+def test_pictures_are_small():
+    pictures = [path for path in (DOCS / "pictures").iterdir() if path.suffix != ".py"]
+    assert len(pictures) >= 2
+    assert all(path.stat().st_size <= 150_000 for path in pictures)
