@@ -1,6 +1,7 @@
 """The documentation is complete: commands, names, settings, pictures, pages, links."""
 
 import dataclasses
+import importlib
 import re
 from pathlib import Path
 
@@ -53,6 +54,13 @@ def test_every_module_is_on_the_api_pages():
     modules |= {path.parent.name for path in source.glob("*/__init__.py")}
     shown = {module.split(".")[1] for module in SHOWN}
     assert modules - {"__init__"} - INNER <= shown
+
+
+@pytest.mark.parametrize("package", ["agents", "envs", "lsmdp", "spectra", "stats"])
+def test_every_name_of_a_package_is_on_the_api_pages(package):
+    modules = [name for name in SHOWN if name.startswith(f"freeproj.{package}")]
+    shown = {each for name in modules for each in importlib.import_module(name).__all__}
+    assert set(importlib.import_module(f"freeproj.{package}").__all__) <= shown
 
 
 def test_every_setting_is_in_the_training_guide():
