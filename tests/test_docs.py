@@ -65,12 +65,14 @@ def test_every_name_of_a_package_is_on_the_api_pages(package):
 
 
 def test_every_setting_is_in_the_training_guide():
-    for outer in dataclasses.fields(TrainConfig):
-        default = getattr(TrainConfig(), outer.name)
-        inner = dataclasses.fields(default) if dataclasses.is_dataclass(default) else ()
-        assert f"`{outer.name}" in PAGES["training.md"]
-        for each in inner:
-            assert re.search(rf"`({outer.name})?\.{each.name}`", PAGES["training.md"])
+    page, config = PAGES["training.md"], TrainConfig()
+    for outer in dataclasses.fields(config):
+        default = getattr(config, outer.name)
+        if not dataclasses.is_dataclass(default):
+            assert f"`{outer.name}`" in page
+            continue
+        for inner in dataclasses.fields(default):
+            assert re.search(rf"`({outer.name})?\.{inner.name}`", page), inner.name
 
 
 @pytest.mark.parametrize("name", REGISTRY)
