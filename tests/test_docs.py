@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import yaml
 
 import freeproj
 from freeproj import cli
-from freeproj.config import TrainConfig
+from freeproj.config import TrainConfig, config_from
 from freeproj.report.figures import REGISTRY
 
 ROOT = Path(__file__).parents[1]
@@ -73,6 +74,11 @@ def test_every_setting_is_in_the_training_guide():
             continue
         for inner in dataclasses.fields(default):
             assert re.search(rf"`({outer.name})?\.{inner.name}`", page), inner.name
+
+
+def test_the_training_guides_settings_are_accepted():
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGES["training.md"], re.DOTALL)
+    assert config_from(tomllib.loads(text)).protocol == "task"
 
 
 @pytest.mark.parametrize("name", REGISTRY)
