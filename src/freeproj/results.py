@@ -34,7 +34,11 @@ from jaxtyping import PyTree
 from freeproj.config import TrainConfig, read_config, to_toml
 from freeproj.files import write_atomically
 
-__all__ = ["Run", "load_tree", "open_run", "read_run", "save_tree"]
+__all__ = ["Run", "LockedRunError", "load_tree", "open_run", "read_run", "save_tree"]
+
+
+class LockedRunError(ValueError):
+    """Another process is writing the run."""
 
 
 class Run:
@@ -106,7 +110,7 @@ class Run:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise ValueError(
+                raise LockedRunError(
                     f"{self.folder} is being written by another process; wait for it."
                 ) from None
             yield

@@ -8,6 +8,7 @@ own stream of keys and cannot touch training. (Appendices D.2 and D.7.)
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -76,9 +77,8 @@ def train(
     With a `state` the run goes on from there instead of starting.
     """
     use_cache()
-    now = jax.jit(start, static_argnums=1)(key, config) if state is None else state
-    step = jax.jit(functools.partial(update, config=config), donate_argnums=0)
-    test = jax.jit(functools.partial(_test, config=config))
+    now = start(key, config) if state is None else state
+    step, test = _programs(_seedless(config))
     key_test = _evaluation_key(key)
     log = []
     for number in range(int(now.n_done) + 1, config.n_updates + 1):
@@ -124,27 +124,14 @@ def train_seeds(
 def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
     """Draws an agent, base matrices and the first episodes."""
     key_agent, key_params, key_play, key_updates = jax.random.split(key, 4)
-    env, network = config.training_env(), config.network
-    agent = ActorCritic.create(
-        key_agent,
-        env.input_size,
-        env.action_space,
-        config.memory,  # pyright: ignore[reportArgumentType]
-        embedding_size=network.embedding_size,
-        hidden_size=network.hidden_size,
-        head_size=network.head_size,
-        n_layers=network.n_layers,
-        state_size=network.state_size,
-    )
-    params = env.draw_params(key_params)
-    return TrainState(
-        agent=agent,
-        optimizer=_optimizer(config).init(_tree(agent)),
-        params=params,
-        play=start_play(key_play, env, params, agent, config.n_envs),
-        key=key_updates,
-        n_done=jnp.zeros((), int),
-    )
+    # Three small programs compile sooner than one, and runs that differ in other
+    # settings share them.
+    config = _seedless(config)
+    env = config.training_env()
+    agent, optimizer = _start_agent(key_agent, config)
+    params = _start_params(key_params, env)
+    play = _start_play(key_play, env, params, agent, config.n_envs)
+    return TrainState(agent, optimizer, params, play, key_updates, jnp.zeros((), int))
 
 
 def update(state: TrainState, config: TrainConfig) -> tuple[TrainState, Metrics]:
@@ -169,6 +156,43 @@ def update(state: TrainState, config: TrainConfig) -> tuple[TrainState, Metrics]
     metrics = {**_returns(rollout, config.n_envs), **losses}
     done = state.n_done + 1
     return TrainState(agent, optimizer, params, play, key, done), metrics
+
+
+@functools.lru_cache(maxsize=2)
+def _programs(config: TrainConfig) -> tuple[Callable, Callable]:
+    """Returns update and test, traced and compiled once for all seeds."""
+    step = jax.jit(functools.partial(update, config=config), donate_argnums=0)
+    return step, jax.jit(functools.partial(_test, config=config))
+
+
+def _seedless(config: TrainConfig) -> TrainConfig:
+    """The settings that programs depend on; the seed is in the keys."""
+    return dataclasses.replace(config, seed=0)
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _start_agent(key: PRNGKeyArray, config: TrainConfig) -> tuple[ActorCritic, PyTree]:
+    env, network = config.training_env(), config.network
+    agent = ActorCritic.create(
+        key,
+        env.input_size,
+        env.action_space,
+        config.memory,  # pyright: ignore[reportArgumentType]
+        embedding_size=network.embedding_size,
+        hidden_size=network.hidden_size,
+        head_size=network.head_size,
+        n_layers=network.n_layers,
+        state_size=network.state_size,
+    )
+    return agent, _optimizer(config).init(_tree(agent))
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _start_params(key: PRNGKeyArray, env: MetaEnv) -> MetaParams:
+    return env.draw_params(key)
+
+
+_start_play = jax.jit(start_play, static_argnums=(1, 4))
 
 
 def _redrawn(

@@ -1,0 +1,55 @@
+"""What an engine tells while it works, and what came of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from freeproj.config import TrainConfig
+from freeproj.results import open_run
+
+__all__ = ["KINDS", "Event", "Outcome", "Report", "last_lines", "split_finished"]
+
+# elsewhere: another process is writing this run, and it is waited for.
+KINDS = ("started", "row", "done", "retry", "failed", "elsewhere")
+
+
+class Event(NamedTuple):
+    """Something that happened to a run."""
+
+    config: TrainConfig
+    kind: str  # one of KINDS
+    row: dict[str, Any] | None = None  # of the log, where there is one
+    text: str = ""  # why it failed
+
+
+class Outcome(NamedTuple):
+    """The end of a run: its last row, or why it has none."""
+
+    config: TrainConfig
+    row: dict[str, Any] | None
+    error: str = ""
+
+
+Report = Callable[[Event], None]
+
+
+def split_finished(
+    configs: Iterable[TrainConfig], out: str | Path
+) -> tuple[list[TrainConfig], list[TrainConfig]]:
+    """Returns the runs that are still to be done, and those that are finished.
+
+    A folder that was made with other settings than its name says is an error.
+    """
+    todo, finished = [], []
+    for config in configs:
+        folder = Path(out) / config.run_name
+        done = folder.exists() and open_run(out, config).is_finished
+        (finished if done else todo).append(config)
+    return todo, finished
+
+
+def last_lines(text: str, n_lines: int = 12) -> str:
+    """Returns the end of a log."""
+    return "\n".join(text.rstrip().splitlines()[-n_lines:])

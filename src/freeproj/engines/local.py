@@ -1,0 +1,198 @@
+"""This machine: one process per core, one XLA thread each.
+
+Runs that differ in their seed only share compiled programs, so a worker is given those
+in a row. A run that fails, or whose worker dies, is tried once more in a new process,
+where it goes on from its checkpoint.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from freeproj.config import TrainConfig, to_toml
+from freeproj.engines.costs import Cost
+from freeproj.engines.events import Event, Outcome, Report, last_lines
+from freeproj.engines.processes import WorkerProcess
+
+__all__ = ["measure_costs", "n_cores", "run_local"]
+
+_POLL = 1.0  # seconds between two looks at a run that another process is writing
+
+
+def run_local(
+    configs: Iterable[TrainConfig],
+    out: str | Path,
+    *,
+    jobs: int | None = None,
+    report: Report | None = None,
+) -> list[Outcome]:
+    """Carries out runs in `jobs` processes; returns what came of each, in order.
+
+    `report` is called from several threads, one at a time. On Ctrl-C the workers are
+    ended and `KeyboardInterrupt` goes on; every update that was reported is on disk.
+    """
+    configs = list(configs)
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"`jobs` must be at least 1, got {jobs}.")
+    n_workers = min(jobs or n_cores(), len(configs))
+    if not configs:
+        return []
+    work = _Work(configs, str(out), report)
+    with ThreadPoolExecutor(n_workers) as pool:
+        threads = [pool.submit(work.carry_out) for _ in range(n_workers)]
+        try:
+            for thread in threads:
+                thread.result()
+        except BaseException:
+            work.stop()
+            raise
+    return [work.outcomes[config.run_name] for config in configs]
+
+
+def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
+    """Measures one short update of each of the settings, in a worker of its own."""
+    worker = WorkerProcess()
+    try:
+        answers = [
+            list(worker.ask(order="measure", config=to_toml(config)))[-1]
+            for config in configs
+        ]
+    finally:
+        worker.end()
+    for answer in answers:
+        if answer["kind"] != "done":
+            raise ValueError(f"The measurement failed: {last_lines(answer['text'], 1)}")
+    return [Cost(**answer["row"]) for answer in answers]
+
+
+def n_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Work:
+    """The runs that are waiting, under way and done; shared by the threads."""
+
+    def __init__(self, configs: list[TrainConfig], out: str, report: Report | None):
+        self.outcomes: dict[str, Outcome] = {}
+        self._waiting = list(configs)
+        self._not_before: dict[str, float] = {}  # runs that others write: look later
+        self._failures: dict[str, int] = {}
+        self._under_way: dict[int, TrainConfig] = {}
+        self._workers: dict[int, WorkerProcess] = {}
+        self._out, self._report = out, report
+        self._lock = threading.RLock()
+        self._stopped = False
+
+    def carry_out(self) -> None:
+        """Works until no run is left, with one process at a time."""
+        me, last = threading.get_ident(), None
+        try:
+            while (config := self._take(me, last)) is not None:
+                last = config
+                self._do(me, config)
+        finally:
+            self._end_worker(me)
+
+    def stop(self) -> None:
+        """Ends all workers, and with them the threads that wait for their answers."""
+        with self._lock:
+            self._stopped = True
+            for worker in self._workers.values():
+                worker.kill()
+
+    def _take(self, me: int, last: TrainConfig | None) -> TrainConfig | None:
+        """Returns the next run, once there is one; None when all are done."""
+        while True:
+            with self._lock:
+                self._under_way.pop(me, None)
+                if self._stopped or not self._waiting:
+                    return None
+                now = time.monotonic()
+                free = [
+                    config
+                    for config in self._waiting
+                    if self._not_before.get(config.run_name, 0.0) <= now
+                ]
+                if free:
+                    chosen = self._choose(free, last)
+                    self._waiting.remove(chosen)
+                    self._under_way[me] = chosen
+                    return chosen
+            time.sleep(_POLL / 4)
+
+    def _choose(self, free: list[TrainConfig], last: TrainConfig | None) -> TrainConfig:
+        """Prefers a run whose programs this worker has, or else that none compiles."""
+        mine = _programs(last) if last else None
+        others = {_programs(config) for config in self._under_way.values()}
+        same = (config for config in free if _programs(config) == mine)
+        new = (config for config in free if _programs(config) not in others)
+        return next(same, None) or next(new, None) or free[0]
+
+    def _do(self, me: int, config: TrainConfig) -> None:
+        order = {"order": "train", "config": to_toml(config), "out": self._out}
+        if config.run_name not in self._not_before:
+            self._tell(Event(config, "started"))
+        for answer in self._worker(me).ask(**order):
+            kind, row = answer["kind"], answer.get("row")
+            if kind in ("row", "done"):
+                self._tell(Event(config, kind, row))
+            if kind == "done":
+                self.outcomes[config.run_name] = Outcome(config, row)
+            elif kind == "locked":
+                self._wait_for(config)
+            elif kind in ("failed", "died"):
+                self._end_worker(me)
+                self._fail(config, last_lines(answer["text"]))
+
+    def _wait_for(self, config: TrainConfig) -> None:
+        with self._lock:
+            if config.run_name not in self._not_before:
+                self._tell(Event(config, "elsewhere"))
+            self._not_before[config.run_name] = time.monotonic() + _POLL
+            self._waiting.append(config)
+
+    def _fail(self, config: TrainConfig, text: str) -> None:
+        with self._lock:
+            if self._stopped:
+                return
+            name = config.run_name
+            self._failures[name] = self._failures.get(name, 0) + 1
+            if self._failures[name] == 1:
+                self._waiting.insert(0, config)
+                self._tell(Event(config, "retry", text=text))
+            else:
+                self.outcomes[name] = Outcome(config, None, text)
+                self._tell(Event(config, "failed", text=text))
+
+    def _tell(self, event: Event) -> None:
+        with self._lock:
+            if self._report is not None and not self._stopped:
+                self._report(event)
+
+    def _worker(self, me: int) -> WorkerProcess:
+        with self._lock:
+            if self._stopped:
+                raise RuntimeError("The sweep was stopped.")  # ends this thread
+            if me not in self._workers:
+                self._workers[me] = WorkerProcess()
+            return self._workers[me]
+
+    def _end_worker(self, me: int) -> None:
+        with self._lock:
+            worker = self._workers.pop(me, None)
+        if worker is not None:
+            worker.end()
+
+
+def _programs(config: TrainConfig) -> TrainConfig:
+    """What the compiled programs of a run depend on."""
+    return dataclasses.replace(config, seed=0)

@@ -1,0 +1,245 @@
+"""A study: a grid of settings, and the runs that it stands for.
+
+A study is a TOML file:
+
+    base = "laptop"                       # shipped settings, a file, or a table
+    settings = { previous_reward = true } # what differs from them in every run
+
+    [grid]                                # the runs: every combination
+    tasks = ["HigherLower", "RepeatFirst"]
+    memories = ["gru", "s5"]
+    lengths = [1, 2, 4, 8]
+    ppo.discount = [0.9, 0.99]            # any key of the settings
+    seeds = 3                             # 0, 1, 2; or a list
+
+    [[exclude]]                           # combinations to leave out
+    memory = "s5"
+    length = [2, 8]
+
+    [[override]]                          # settings of some combinations
+    match = { task = "RepeatFirst" }
+    set = { n_updates = 100 }
+
+The order of the runs is that of the file: the last key of the grid changes fastest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from freeproj.config import SHIPPED, TrainConfig, config_from, read_config
+
+__all__ = ["STUDIES", "Study", "read_study"]
+
+_FOLDER = Path(__file__).parent / "studies"
+STUDIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+# Words for the keys that a study nearly always has.
+_SHORT = {
+    "tasks": "task",
+    "memories": "memory",
+    "lengths": "projection.length",
+    "length": "projection.length",
+    "seeds": "seed",
+}
+_KEYS = ("base", "settings", "grid", "exclude", "override")
+_Flat = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A grid of settings; all keys are dotted keys of `TrainConfig`.
+
+    Args:
+        base: shipped settings by name, a file, or a table.
+        settings: what differs from the base in every run.
+        grid: the values of each key that varies.
+        exclude: partial matches of runs to leave out; a list matches any of its values.
+        override: (partial match, settings) for some of the runs, in order.
+        final: settings that come last, above every override.
+    """
+
+    base: str | Mapping[str, Any]
+    grid: Mapping[str, Sequence[Any]]
+    settings: _Flat = field(default_factory=dict)
+    exclude: tuple[_Flat, ...] = ()
+    override: tuple[tuple[_Flat, _Flat], ...] = ()
+    final: _Flat = field(default_factory=dict)
+
+    def runs(self) -> tuple[TrainConfig, ...]:
+        """Returns the settings of every run, in the order of the grid."""
+        runs = [self._run(cell) for cell in self._cells() if not self._left_out(cell)]
+        if not runs:
+            raise ValueError(
+                "The study has no runs: its grid is empty or all excluded."
+            )
+        seen: dict[str, TrainConfig] = {}
+        for run in runs:
+            if run.run_name in seen:
+                raise ValueError(
+                    f"The study has the run {run.run_name} twice: two combinations of "
+                    "its grid give the same settings; leave one out."
+                )
+            seen[run.run_name] = run
+        return tuple(runs)
+
+    def _cells(self) -> list[dict[str, Any]]:
+        values = itertools.product(*self.grid.values())
+        return [dict(zip(self.grid, each, strict=True)) for each in values]
+
+    def _run(self, cell: _Flat) -> TrainConfig:
+        changes = {**self.settings, **cell}
+        for match, settings in self.override:
+            if self._matches(cell, match):
+                changes |= settings
+        return self._config({**changes, **self.final})
+
+    def _left_out(self, cell: _Flat) -> bool:
+        return any(self._matches(cell, match) for match in self.exclude)
+
+    def _matches(self, cell: _Flat, match: _Flat) -> bool:
+        """Whether all keys of a partial match agree, before any override."""
+        plain = _flat(dataclasses.asdict(self._config({**self.settings, **cell})))
+        for key, wanted in match.items():
+            if key not in plain:
+                known = ", ".join(plain)
+                raise ValueError(f"A match has no setting `{key}`. Known: {known}.")
+            if plain[key] not in (wanted if isinstance(wanted, list) else [wanted]):
+                return False
+        return True
+
+    def _config(self, settings: _Flat) -> TrainConfig:
+        if isinstance(self.base, str):
+            return read_config(self.base, settings)
+        return config_from(self.base, settings)
+
+
+def read_study(source: str | Path, settings: _Flat | None = None) -> Study:
+    """Reads a study, shipped by name or from a file, and overrides `settings`.
+
+    A setting whose key stands in the grid (`seeds`, `tasks`, …) replaces its values;
+    any other one holds in every run.
+    """
+    path = _FOLDER / f"{source}.toml" if str(source) in STUDIES else Path(source)
+    if not path.is_file():
+        known = ", ".join(STUDIES)
+        raise FileNotFoundError(f"No file {path}, and no shipped study ({known}).")
+    try:
+        table = tomllib.loads(path.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
+    try:
+        study = _study(_beside(table, path.parent))
+        _check_matches(study)
+    except (ValueError, FileNotFoundError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    return _overridden(study, settings or {})
+
+
+def _beside(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A base that is a file is looked for beside the study, then from here."""
+    base = table.get("base")
+    if isinstance(base, str) and base not in SHIPPED and (folder / base).is_file():
+        return {**table, "base": str(folder / base)}
+    return dict(table)
+
+
+def _study(table: Mapping[str, Any]) -> Study:
+    for key in table:
+        if key not in _KEYS:
+            raise ValueError(f"No key `{key}` in a study. Known: {', '.join(_KEYS)}.")
+    base = table.get("base")
+    if not isinstance(base, str | dict):
+        raise ValueError(
+            "`base` must name shipped settings or a file, or be a table of settings, "
+            f"got {base!r}."
+        )
+    grid = _table(table.get("grid"), "[grid]")
+    return Study(
+        base=base,
+        settings=_table(table.get("settings", {}), "settings"),
+        grid={key: _axis(key, values) for key, values in grid.items()},
+        exclude=tuple(
+            _table(each, "[[exclude]]") for each in _tables(table, "exclude")
+        ),
+        override=tuple(_override(each) for each in _tables(table, "override")),
+    )
+
+
+def _override(table: Any) -> tuple[_Flat, _Flat]:
+    if not isinstance(table, dict) or set(table) != {"match", "set"}:
+        raise ValueError(
+            f"[[override]] must have the tables `match` and `set`, got {table!r}."
+        )
+    match, settings = (_table(table[key], f"`{key}`") for key in ("match", "set"))
+    return match, settings
+
+
+def _overridden(study: Study, settings: _Flat) -> Study:
+    chosen = _table(dict(settings), "settings")
+    axes = {key: value for key, value in chosen.items() if key in study.grid}
+    return dataclasses.replace(
+        study,
+        grid={**study.grid, **{key: _axis(key, each) for key, each in axes.items()}},
+        final={key: value for key, value in chosen.items() if key not in axes},
+    )
+
+
+def _check_matches(study: Study) -> None:
+    """A match that no run meets is a slip of the pen, not a wish."""
+    cells = study._cells()
+    for name, matches in (
+        ("exclude", study.exclude),
+        ("override", [match for match, _ in study.override]),
+    ):
+        for match in matches:
+            if cells and not any(study._matches(cell, match) for cell in cells):
+                raise ValueError(f"[[{name}]] matches no run of the grid: {match}.")
+
+
+def _axis(key: str, values: Any) -> tuple[Any, ...]:
+    """The values of one key; a number of seeds stands for 0, 1, …"""
+    if key == "seed" and isinstance(values, int) and not isinstance(values, bool):
+        values = list(range(values))
+    if isinstance(values, str | int | float):
+        values = [values]
+    if not isinstance(values, list | tuple) or not values:
+        raise ValueError(f"`{key}` in the grid must list values, got {values!r}.")
+    return tuple(values)
+
+
+def _table(value: Any, name: str) -> dict[str, Any]:
+    """A table with dotted keys in full."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} must be a table, got {value!r}.")
+    full: dict[str, Any] = {}
+    for key, each in _flat(value).items():
+        key = _SHORT.get(key, key)
+        if key in full:
+            raise ValueError(f"{name} has `{key}` twice, by two names.")
+        full[key] = each
+    return full
+
+
+def _tables(table: Mapping[str, Any], key: str) -> list[Any]:
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        raise ValueError(f"[[{key}]] must be an array of tables, got {value!r}.")
+    return value
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Writes nested tables as dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat
