@@ -34,7 +34,7 @@ from jaxtyping import PyTree
 from freeproj.config import TrainConfig, read_config, to_toml
 from freeproj.files import write_atomically
 
-__all__ = ["Run", "LockedRunError", "load_tree", "open_run", "read_run", "save_tree"]
+__all__ = ["LockedRunError", "Run", "load_tree", "open_run", "read_run", "save_tree"]
 
 
 class LockedRunError(ValueError):

@@ -21,6 +21,8 @@ _COMMANDS = {
         "The main job: every analysis and picture, in a folder.",
     ),
     "train": ("train", "Train one agent, in a folder that can be resumed."),
+    "sweep": ("sweep", "Carry out a study: many runs, here or on a Ray cluster."),
+    "table": ("table", "Print a table of the paper, with one's own numbers."),
     "evaluate": ("evaluate", "Test a trained agent."),
     "watch": ("evaluate", "Show an episode of a trained agent."),
     "figure": ("figures", "Draw one picture."),
@@ -112,6 +114,7 @@ _EXTRAS = {
     "duckdb": "report",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
+    "ray": "ray",
     "tensorboardX": "tensorboard",
     "wandb": "wandb",
 }

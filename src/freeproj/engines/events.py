@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +10,15 @@ from typing import Any, NamedTuple
 from freeproj.config import TrainConfig
 from freeproj.results import open_run
 
-__all__ = ["KINDS", "Event", "Outcome", "Report", "last_lines", "split_finished"]
+__all__ = [
+    "KINDS",
+    "Event",
+    "Outcome",
+    "Report",
+    "last_lines",
+    "programs_of",
+    "split_finished",
+]
 
 # elsewhere: another process is writing this run, and it is waited for.
 KINDS = ("started", "row", "done", "retry", "failed", "elsewhere")
@@ -48,6 +57,11 @@ def split_finished(
         done = folder.exists() and open_run(out, config).is_finished
         (finished if done else todo).append(config)
     return todo, finished
+
+
+def programs_of(config: TrainConfig) -> TrainConfig:
+    """What the compiled programs of a run depend on: all settings but the seed."""
+    return dataclasses.replace(config, seed=0)
 
 
 def last_lines(text: str, n_lines: int = 12) -> str:

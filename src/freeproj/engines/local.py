@@ -7,7 +7,6 @@ where it goes on from its checkpoint.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import threading
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from freeproj.config import TrainConfig, to_toml
 from freeproj.engines.costs import Cost
-from freeproj.engines.events import Event, Outcome, Report, last_lines
+from freeproj.engines.events import Event, Outcome, Report, last_lines, programs_of
 from freeproj.engines.processes import WorkerProcess
 
 __all__ = ["measure_costs", "n_cores", "run_local"]
@@ -131,10 +130,10 @@ class _Work:
 
     def _choose(self, free: list[TrainConfig], last: TrainConfig | None) -> TrainConfig:
         """Prefers a run whose programs this worker has, or else that none compiles."""
-        mine = _programs(last) if last else None
-        others = {_programs(config) for config in self._under_way.values()}
-        same = (config for config in free if _programs(config) == mine)
-        new = (config for config in free if _programs(config) not in others)
+        mine = programs_of(last) if last else None
+        others = {programs_of(config) for config in self._under_way.values()}
+        same = (config for config in free if programs_of(config) == mine)
+        new = (config for config in free if programs_of(config) not in others)
         return next(same, None) or next(new, None) or free[0]
 
     def _do(self, me: int, config: TrainConfig) -> None:
@@ -191,8 +190,3 @@ class _Work:
             worker = self._workers.pop(me, None)
         if worker is not None:
             worker.end()
-
-
-def _programs(config: TrainConfig) -> TrainConfig:
-    """What the compiled programs of a run depend on."""
-    return dataclasses.replace(config, seed=0)

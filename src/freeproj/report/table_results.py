@@ -42,7 +42,7 @@ _NAN = float("nan")
 
 
 class Baseline(NamedTuple):
-    """What an episode (16 trials) of a task is to be compared with.
+    """What an episode (the paper's: 16 trials) of a task is to be compared with.
 
     `freeproj.envs.baselines` has numbers of one trial. The uniform policy's trials are
     nearly independent (exactly so in the card tasks): its episode has 16 times a
@@ -52,6 +52,8 @@ class Baseline(NamedTuple):
     chance: float | int  # mean return of the uniform policy
     ceiling: float | int  # best possible mean return
     chance_std: float | int = _NAN  # of one episode; without it, no chance MMER
+    blind: float | int = _NAN  # mean return of the best policy that sees nothing
+    blind_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,11 @@ class ResultRecord:
             values |= {"iqm_low": low, "iqm_high": high}
             fields |= {f"{name}_{key}": value for key, value in values.items()}
         baseline = fields.pop("baseline")
-        return fields | {"chance": baseline.chance, "ceiling": baseline.ceiling}
+        return fields | {
+            "chance": baseline.chance,
+            "blind": baseline.blind,
+            "ceiling": baseline.ceiling,
+        }
 
 
 def result_records(
@@ -114,7 +120,8 @@ def result_records(
         choice = choices.get((task, memory))
         free = choice.best if choice else None
         cell = free if method == "FRP" else _plain_cell(cells, task, memory)
-        baseline = Baseline(*(baselines or {}).get(task, (_NAN, _NAN)))
+        given: Any = (baselines or {}).get(task, (_NAN, _NAN))
+        baseline = Baseline(*given)
         if cell or key in PAPER_RESULTS:
             scores = cells.get(cell, []) if cell else []
             shared = {**settings, "chosen_by": by}

@@ -42,7 +42,7 @@ def results_grid(records: Sequence[ResultRecord]) -> Grid:
     ]
     ours = [record for record in records if record.source == "ours"]
     notes = _notes(ours[0]) if ours else ()
-    return Grid("Test returns of an episode of 16 trials", _COLUMNS, groups, notes, 2)
+    return Grid("Test returns of an episode", _COLUMNS, groups, notes, 2)
 
 
 def number_text(value: float | int) -> str:
@@ -56,9 +56,12 @@ def _task_rows(task: str, records: list[ResultRecord]) -> list[tuple[str, ...]]:
     baseline = records[0].baseline
     if not math.isnan(baseline.chance):
         rows += [_chance_row(records, source) for source in ("ours", "paper")]
+    blank = ("",) * 3
+    if not math.isnan(baseline.blind):
+        label = f"  best blind: {baseline.blind_name}"
+        rows.append((label, *blank, *blank, number_text(baseline.blind), *blank))
     if not math.isnan(baseline.ceiling):
         ceiling = number_text(baseline.ceiling)
-        blank = ("",) * 3
         rows.append(("  ceiling", *blank, ceiling, "", "", ceiling, *blank))
     return [row for row in rows if row]
 

@@ -1,0 +1,150 @@
+"""`freeproj sweep`: all runs of a study, here or on a cluster."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from freeproj.cli.progress import working
+from freeproj.cli.settings import parse_settings
+from freeproj.cli.sweep_view import SweepView, cell_name, duration
+
+__all__ = ["sweep"]
+
+
+@click.command()
+@click.argument("study")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs"),
+    show_default=True,
+    help="The folder that holds the runs' folders.",
+)
+@click.option("--dry-run", is_flag=True, help="Only list the runs and what they take.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Processes on this machine, or Ray tasks.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; one per core.")
+@click.option("--address", help="A running Ray cluster, e.g. auto. Default: start one.")
+@click.option("--cpus", type=float, default=1, show_default=True, help="Per Ray task.")
+@click.option("--gpus", type=float, default=0, show_default=True, help="Per Ray task.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override a setting of every run, or values of the grid: seeds=[0,1].",
+)
+@click.option("--quiet", is_flag=True, help="No progress.")
+def sweep(
+    study: str,
+    out: Path,
+    dry_run: bool,
+    engine: str,
+    jobs: int | None,
+    address: str | None,
+    cpus: float,
+    gpus: float,
+    settings: tuple[str, ...],
+    quiet: bool,
+) -> None:
+    """Carry out STUDY: a TOML file, or quick, laptop or paper.
+
+    Finished runs are skipped, interrupted ones go on where they were.
+    """
+    if engine == "local" and (address or cpus != 1 or gpus):
+        raise ValueError("--address, --cpus and --gpus are for --engine ray.")
+    if engine == "ray" and jobs:
+        raise ValueError("--jobs is for --engine local; Ray's is --cpus per task.")
+    from freeproj.engines import split_finished
+    from freeproj.sweep import read_study
+
+    configs = read_study(study, parse_settings(settings)).runs()
+    todo, finished = split_finished(configs, out)
+    if dry_run:
+        _print_plan(configs, todo, jobs)
+        return
+    if not quiet:
+        text = f"{len(configs)} runs in {out}: {len(finished)} finished"
+        click.echo(f"{text}, {len(todo)} to do.", err=True)
+    outcomes = []
+    if todo:
+        options = {"jobs": jobs} if engine == "local" else {}
+        if engine == "ray":
+            options = {"address": address, "cpus": cpus, "gpus": gpus}
+        outcomes = _carry_out(engine, todo, out, quiet, options)
+    failed = [outcome for outcome in outcomes if outcome.error]
+    for outcome in failed:
+        folder = out / outcome.config.run_name
+        click.echo(f"freeproj: {folder} failed twice:\n{outcome.error}", err=True)
+    click.echo(out)
+    if failed:
+        click.echo(f"freeproj: {len(failed)} of {len(configs)} runs failed.", err=True)
+        sys.exit(1)
+
+
+def _carry_out(
+    engine: str, todo: list, out: Path, quiet: bool, options: dict[str, Any]
+) -> list:
+    if engine == "ray":
+        from freeproj.engines.ray import run_ray as run
+    else:
+        from freeproj.engines.local import run_local as run
+
+    try:
+        with SweepView(todo, quiet=quiet) as view:
+            return run(todo, out, report=view.show, **options)
+    except KeyboardInterrupt:
+        click.echo(
+            f"Stopped with {view.n_done} of {len(todo)} runs done; all updates so far "
+            "are saved. The same command goes on from there.",
+            err=True,
+        )
+        raise SystemExit(130) from None
+
+
+def _print_plan(configs: tuple, todo: list, jobs: int | None) -> None:
+    """Lists the runs, then estimates from a short update of each memory."""
+    waiting = {config.run_name for config in todo}
+    for config in configs:
+        state = "to do" if config.run_name in waiting else "finished"
+        click.echo(f"{cell_name(config):<44} {state:<9} {config.run_name}")
+    click.echo(f"{len(configs)} runs, {len(todo)} to do.")
+    if todo:
+        _print_estimate(todo, jobs)
+
+
+def _print_estimate(todo: list, jobs: int | None) -> None:
+    from freeproj.engines import programs_of
+    from freeproj.engines.costs import run_bytes, run_seconds
+    from freeproj.engines.local import measure_costs, n_cores
+
+    samples = {config.memory: config for config in reversed(todo)}
+    with working(f"one short update of {', '.join(samples)}"):
+        measured = measure_costs(list(samples.values()))
+    costs = dict(zip(samples, measured, strict=True))
+    n_workers = min(jobs or n_cores(), len(todo))
+    programs = {programs_of(config): config for config in todo}
+    training = sum(run_seconds(each, costs[each.memory]) for each in todo)
+    starting = sum(costs[each.memory].start_seconds for each in programs.values())
+    memory = max(run_bytes(each, costs[each.memory]) for each in todo)
+    for name, sample in samples.items():
+        seconds = run_seconds(sample, costs[name])
+        click.echo(
+            f"{name}: a run of {sample.n_updates} updates takes about "
+            f"{duration(seconds)}, getting its programs ready "
+            f"{duration(costs[name].start_seconds)}."
+        )
+    click.echo(
+        f"About {duration((training + starting) / n_workers)} in {n_workers} "
+        f"process(es) of one thread, {memory / 1e9:.1f} GB each; measured on this "
+        f"machine as it is now."
+    )

@@ -1,0 +1,177 @@
+"""The runs of a sweep while they go on: a live table on a terminal, else lines."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["SweepView", "cell_name", "duration"]
+
+_EVERY = 30.0  # seconds between two lines about one run, where there is no terminal
+_STYLES = {"running": "bold", "failed": "red", "elsewhere": "dim", "done": "green"}
+
+
+class _RunState:
+    """What is known of one run."""
+
+    def __init__(self, config: Any):
+        self.config = config
+        self.state = "waiting"
+        self.update = 0
+        self.train = self.test = math.nan
+        self.began = self.changed = self.told = time.monotonic()
+        self.first_update: int | None = None  # a resumed run does not begin at 0
+
+    def take(self, row: dict[str, Any]) -> None:
+        now = time.monotonic()
+        if self.first_update is None:
+            self.first_update, self.began = row["update"], now  # without compilation
+        self.update, self.changed = row["update"], now
+        for name, key in (
+            ("train", "train/episode_return"),
+            ("test", "test/episodes/episode_return"),
+        ):
+            value = row.get(key, math.nan)
+            if not math.isnan(value):
+                setattr(self, name, value)
+
+    @property
+    def left(self) -> float:
+        """Seconds to its end at the rate so far; nan where there is none yet."""
+        n_updates = self.update - (self.first_update or 0)
+        if self.state != "running" or not n_updates:
+            return math.nan
+        rate = (self.changed - self.began) / n_updates
+        return rate * (self.config.n_updates - self.update)
+
+    def cells(self) -> tuple[str, ...]:
+        return (
+            cell_name(self.config),
+            self.state,
+            f"{self.update}/{self.config.n_updates}",
+            _number(self.train),
+            _number(self.test),
+            "" if math.isnan(self.left) else duration(self.left),
+        )
+
+
+class SweepView:
+    """Shows events; `n_done` counts the runs that came to their end."""
+
+    def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
+        self._runs = {config.run_name: _RunState(config) for config in configs}
+        self._console = Console(stderr=True)
+        self._quiet, self._began = quiet, time.monotonic()
+        self._live: Live | None = None
+        if self._console.is_terminal and not quiet:
+            self._live = Live(
+                console=self._console, refresh_per_second=4, get_renderable=self._table
+            )
+
+    def __enter__(self) -> SweepView:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    @property
+    def n_done(self) -> int:
+        """How many runs are done."""
+        return self._count("done")
+
+    def show(self, event: Any) -> None:
+        """Takes one event of an engine."""
+        run = self._runs[event.config.run_name]
+        if event.row is not None:
+            run.take(event.row)
+        kinds = {"started": "running", "row": "running", "retry": "waiting"}
+        run.state = kinds.get(event.kind, event.kind)
+        if event.kind == "started":
+            run.first_update = None
+        if self._quiet:
+            return
+        if event.kind in ("retry", "failed"):
+            again = "tried again" if event.kind == "retry" else "given up"
+            self._print(f"{cell_name(event.config)} failed, {again}:\n{event.text}")
+        elif self._live is None:
+            self._line(run, event.kind)
+
+    def _line(self, run: _RunState, kind: str) -> None:
+        now = time.monotonic()
+        if kind == "row" and now - run.told < _EVERY:
+            return
+        run.told = now
+        ended = self._count("done") + self._count("failed")
+        name, state, updates, train, test, _ = run.cells()
+        numbers = f" {updates} train {train} test {test}" if run.update else ""
+        self._print(f"[{ended}/{len(self._runs)}] {name} {state}{numbers}")
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _count(self, state: str) -> int:
+        return sum(run.state == state for run in self._runs.values())
+
+    def _table(self) -> Group:
+        """The runs that matter now, as many as fit, and a line on all of them."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in ("run", "state", "update", "train", "test", "left"):
+            table.add_column(
+                name, justify="left" if name in ("run", "state") else "right"
+            )
+        order = ("failed", "running", "elsewhere", "done", "waiting")
+        runs = sorted(
+            self._runs.values(), key=lambda run: (order.index(run.state), -run.changed)
+        )
+        for run in runs[: max(4, self._console.height - 8)]:
+            table.add_row(*run.cells(), style=_STYLES.get(run.state, ""))
+        return Group(table, Text(self._summary()))
+
+    def _summary(self) -> str:
+        counts = ", ".join(
+            f"{self._count(state)} {state}"
+            for state in ("done", "running", "waiting", "elsewhere", "failed")
+            if self._count(state)
+        )
+        passed = time.monotonic() - self._began
+        ended = self._count("done") + self._count("failed")
+        text = f"{len(self._runs)} runs: {counts}; {duration(passed)} so far"
+        if not ended:
+            return text
+        left = passed / ended * (len(self._runs) - ended)
+        return f"{text}, about {duration(left)} left"
+
+
+def cell_name(config: Any) -> str:
+    """Returns a run's cell and seed, for people."""
+    tasks = "+".join(config.tasks)
+    length = config.projection.length
+    return f"{tasks} {config.memory} ℓ={length} seed {config.seed}"
+
+
+def duration(seconds: float) -> str:
+    """Writes a time with the units that people use for it."""
+    if seconds < 100:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.0f} min"
+    return (
+        f"{seconds / 3600:.0f} h"
+        if seconds < 100 * 3600
+        else f"{seconds / 86400:.0f} days"
+    )
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.2f}"
