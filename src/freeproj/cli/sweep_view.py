@@ -95,8 +95,12 @@ class SweepView:
         run = self._runs[event.config.run_name]
         if event.row is not None:
             run.take(event.row)
-        kinds = {"started": "running", "row": "running", "retry": "waiting"}
-        run.state = kinds.get(event.kind, event.kind)
+        kinds: dict[str, str] = {
+            "started": "running",
+            "row": "running",
+            "retry": "waiting",
+        }
+        run.state = kinds.get(event.kind, str(event.kind))
         if event.kind == "started":
             run.first_update = None
         if self._quiet:

@@ -1,0 +1,143 @@
+"""A Ray cluster, or a Ray of one's own on this machine: the same runs as Ray tasks.
+
+The folder must be one that every node sees. A worker or node that dies is replaced by
+Ray, and the run goes on from its checkpoint in the folder; its lock has vanished with
+the process. What returns to the driver is the last row of each log.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import tomllib
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from freeproj.config import TrainConfig, config_from, to_toml
+from freeproj.engines.events import Event, Outcome, Report, last_lines
+from freeproj.engines.worker import SINGLE_THREAD
+from freeproj.results import LockedRunError
+from freeproj.runs import run_training
+
+# Ray reads these as it is imported: no environment of its own for every worker, no
+# token in the home folder.
+os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+import ray
+from ray.exceptions import RayError
+
+__all__ = ["run_ray"]
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # Ray colours what it says
+_POLL = 1.0  # seconds between two looks at a run that another process is writing
+
+
+def run_ray(
+    configs: Iterable[TrainConfig],
+    out: str | Path,
+    *,
+    address: str | None = None,
+    cpus: float | int = 1,
+    gpus: float | int = 0,
+    max_retries: int = 5,
+    report: Report | None = None,
+) -> list[Outcome]:
+    """Carries out runs as Ray tasks; returns what came of each, in order.
+
+    Args:
+        address: of a running cluster, or `auto`; None starts Ray on this machine. A
+            Ray that this process has already started is used as it is.
+        cpus: CPUs that each run asks for; one: it is held to one thread.
+        gpus: GPUs that each run asks for.
+        max_retries: how often Ray may replace a worker or node under one run.
+    """
+    configs = list(configs)
+    mine = not ray.is_initialized()
+    if mine:
+        _connect(address)
+    try:
+        return _Tasks(configs, str(Path(out).resolve()), report).carry_out(
+            num_cpus=cpus,
+            num_gpus=gpus,
+            max_retries=max_retries,
+            runtime_env={"env_vars": dict(SINGLE_THREAD) if cpus <= 1 else {}},
+        )
+    finally:
+        if mine:
+            ray.shutdown()
+
+
+def _connect(address: str | None) -> None:
+    # Ray forks and at once becomes another program, which JAX cannot know.
+    warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+    try:
+        ray.init(address=address, include_dashboard=False, log_to_driver=False)
+    except (ConnectionError, ValueError) as error:
+        raise ValueError(
+            f"No Ray cluster at `--address` {address!r}: {error} Start one with "
+            "`ray start --head`, or leave the address out."
+        ) from error
+
+
+class _Tasks:
+    """The tasks under way, and what came of those that ended."""
+
+    def __init__(self, configs: list[TrainConfig], out: str, report: Report | None):
+        self._configs, self._out = configs, out
+        self._report = report or (lambda event: None)
+        self._outcomes: dict[str, Outcome] = {}
+        self._under_way: dict[Any, TrainConfig] = {}
+        self._failures: set[str] = set()
+
+    def carry_out(self, **options: Any) -> list[Outcome]:
+        task = ray.remote(**options)(_train)
+        for config in self._configs:
+            self._submit(task, config)
+        try:
+            while self._under_way:
+                ended, _ = ray.wait(list(self._under_way), num_returns=1)
+                for reference in ended:
+                    self._take(task, reference)
+        except BaseException:
+            for reference in self._under_way:
+                ray.cancel(reference, force=True)
+            raise
+        return [self._outcomes[config.run_name] for config in self._configs]
+
+    def _submit(self, task: Any, config: TrainConfig) -> None:
+        reference = task.remote(to_toml(config), self._out)
+        self._under_way[reference] = config
+        self._report(Event(config, "started"))
+
+    def _take(self, task: Any, reference: Any) -> None:
+        """Takes a result; a run that failed by itself is tried once more."""
+        config = self._under_way.pop(reference)
+        try:
+            row: Any = ray.get(reference)
+        except RayError as error:
+            text = last_lines(_COLOUR.sub("", str(error)))
+            first = config.run_name not in self._failures
+            self._failures.add(config.run_name)
+            if first:
+                self._report(Event(config, "retry", text=text))
+                self._submit(task, config)
+            else:
+                self._outcomes[config.run_name] = Outcome(config, None, text)
+                self._report(Event(config, "failed", text=text))
+        else:
+            self._outcomes[config.run_name] = Outcome(config, row)
+            self._report(Event(config, "done", row))
+
+
+def _train(settings: str, out: str) -> dict[str, Any]:
+    """Carries out one run on some node, and returns the last row of its log."""
+    config = config_from(tomllib.loads(settings))
+    while True:
+        try:
+            return run_training(config, out).log()[-1]
+        except LockedRunError:
+            # The worker that this one replaces may not have noticed its node's end yet.
+            time.sleep(_POLL)
