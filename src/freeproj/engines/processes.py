@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from freeproj.engines.events import last_lines
@@ -23,9 +23,9 @@ _START = (
 
 
 class WorkerProcess:
-    """A Python process with one XLA thread; stands for something that changes."""
+    """A Python process, by default with one XLA thread; stands for what changes."""
 
-    def __init__(self):
+    def __init__(self, env: Mapping[str, str] = SINGLE_THREAD):
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         # A group of its own: Ctrl-C reaches the driver only, which then ends it.
         self._process = subprocess.Popen(
@@ -33,7 +33,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, **SINGLE_THREAD},
+            env={**os.environ, **env},
             text=True,
             process_group=0,
         )
