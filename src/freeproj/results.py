@@ -65,6 +65,11 @@ class Run:
         """Reads the updates so far; a line torn by a crash is left out."""
         return [_with_nans(row) for row in _lines(self.folder / "log.jsonl")]
 
+    def times(self) -> list[float]:
+        """Reads when each update ended, in seconds since 1970."""
+        rows = _lines(self.folder / "timing.jsonl")
+        return [float(row["time"]) for row in rows]
+
     def resume(self, like: PyTree) -> tuple[PyTree, int]:
         """Returns the stored state and the number of updates behind it.
 

@@ -27,6 +27,11 @@ __all__ = ["figure", "figures"]
     help="Draw from a saved .npz instead of computing.",
 )
 @click.option(
+    "--runs",
+    type=click.Path(path_type=Path),
+    help="A folder of training runs, for the pictures that are drawn from them.",
+)
+@click.option(
     "--set",
     "settings",
     multiple=True,
@@ -34,13 +39,19 @@ __all__ = ["figure", "figures"]
     help="Change a number of the picture, e.g. depth=7; may be repeated.",
 )
 def figure(
-    name: str, out: Path | None, numbers_from: Path | None, settings: tuple[str, ...]
+    name: str,
+    out: Path | None,
+    numbers_from: Path | None,
+    runs: Path | None,
+    settings: tuple[str, ...],
 ) -> None:
     """Draw the picture NAME and save its numbers beside it.
 
     `freeproj figures` lists the names.
     """
     options = parse_settings(settings)
+    if runs is not None:
+        options["runs"] = str(runs)
     with working(name):
         paths = make_figure(name, out or Path(f"{name}.png"), numbers_from, options)
     for path in paths:
@@ -52,4 +63,5 @@ def figures() -> None:
     """List the pictures that `freeproj figure` can draw."""
     width = max(map(len, REGISTRY))
     for spec in REGISTRY.values():
-        click.echo(f"{spec.name:<{width}}  {spec.title}")
+        runs = "; from --runs" if spec.needs_runs else ""
+        click.echo(f"{spec.name:<{width}}  {spec.title}{runs}")

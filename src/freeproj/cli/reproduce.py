@@ -30,6 +30,7 @@ def reproduce(out: Path, only: tuple[str, ...], again: bool, quiet: bool) -> Non
     What an earlier, broken run has finished is kept; `--again` starts over.
     """
     specs = [find(name) for name in only or REGISTRY]
+    specs = [spec for spec in specs if only or not spec.needs_runs]
     pictures = []
     for spec in track(specs, lambda spec: spec.name, quiet=quiet):
         picture = Picture(

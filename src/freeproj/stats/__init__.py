@@ -1,7 +1,8 @@
 """Statistics of runs: from a tidy table of evaluations to what may be said.
 
 `table` and `files` hold the evaluations, `seeds` makes one number per run of them,
-`summary` and `compare` speak about groups of runs, `chance` about luck. NumPy only.
+`summary`, `curves` and `compare` speak about groups of runs, `chance` about luck.
+NumPy only.
 """
 
 from freeproj.stats.chance import (
@@ -22,6 +23,7 @@ from freeproj.stats.compare import (
     performance_profile,
     probability_of_improvement,
 )
+from freeproj.stats.curves import Band, Curve, learning_curves, mean_band
 from freeproj.stats.files import format_csv, read_csv, write_csv
 from freeproj.stats.seeds import (
     CRITERIA,
@@ -48,8 +50,10 @@ __all__ = [
     "COLUMNS",
     "CRITERIA",
     "STATISTICS",
+    "Band",
     "Cell",
     "ChanceLine",
+    "Curve",
     "EpisodeLaw",
     "Improvement",
     "Interval",
@@ -73,6 +77,8 @@ __all__ = [
     "format_csv",
     "group_by_cell",
     "iqm",
+    "learning_curves",
+    "mean_band",
     "performance_profile",
     "probability_of_improvement",
     "read_csv",

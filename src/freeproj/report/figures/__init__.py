@@ -41,6 +41,7 @@ class FigureSpec:
     title: str
     module: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    needs_runs: bool = False  # drawn from a folder of training runs
 
     def load(self) -> ModuleType:
         """Imports the picture's module, and with it the drawing library."""
@@ -65,6 +66,27 @@ _SPECS = (
         "kernel_spectra",
     ),
     FigureSpec(
+        "table-results",
+        "MMER and raw returns beside the paper's, chance and ceiling (Table 1)",
+        "table",
+        {"table": "table-results"},
+        needs_runs=True,
+    ),
+    FigureSpec(
+        "cartpole-curves",
+        "Training and held-out returns, RP and FRP, GRU and S5 (Fig. 3)",
+        "cartpole_curves",
+        needs_runs=True,
+    ),
+    FigureSpec(
+        "table-lengths",
+        "The best word length per task and memory (Table 2)",
+        "table",
+        {"table": "table-lengths"},
+        needs_runs=True,
+    ),
+    FigureSpec("lsmdp", "LSMDP: four distances against word length (Fig. 4)", "lsmdp"),
+    FigureSpec(
         "block-spectra",
         "Block matrices after the partial transpose, O(64) (appendix C)",
         "block_spectra",
@@ -87,9 +109,20 @@ _SPECS = (
         "block_spectra",
         {"group": "permutation", "dim": 16},
     ),
-    FigureSpec("lsmdp", "LSMDP: four distances against word length (Fig. 4)", "lsmdp"),
     FigureSpec(
         "lsmdp-spaces", "LSMDP: the two state spaces (appendix E)", "lsmdp_spaces"
+    ),
+    FigureSpec(
+        "length-curves",
+        "Held-out returns for each word length, task by task (appendix F)",
+        "length_curves",
+        needs_runs=True,
+    ),
+    FigureSpec(
+        "adaptation",
+        "Return of trial 1 to 16: what in-context learning looks like",
+        "adaptation",
+        needs_runs=True,
     ),
 )
 
@@ -145,6 +178,11 @@ def _compute(
     if unknown:
         known = ", ".join(allowed) or "none"
         raise ValueError(f"No option {unknown[0]!r} for {spec.name!r}. Known: {known}.")
+    if spec.needs_runs and not options.get("runs"):
+        raise ValueError(
+            f"{spec.name!r} is drawn from training runs: name their folder (--runs "
+            "DIR); `freeproj sweep quick --out runs` makes some."
+        )
     numbers = module.compute(**{**spec.options, **options})
     return {"figure": np.array(spec.name), **numbers}
 
