@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from freeproj.cli.progress import track
-from freeproj.report.figures import REGISTRY, find, make_figure
-from freeproj.report.html import Picture, write_page
+from freeproj.report.building import make_report
 
 __all__ = ["reproduce"]
 
@@ -29,15 +28,10 @@ def reproduce(out: Path, only: tuple[str, ...], again: bool, quiet: bool) -> Non
 
     What an earlier, broken run has finished is kept; `--again` starts over.
     """
-    specs = [find(name) for name in only or REGISTRY]
-    specs = [spec for spec in specs if only or not spec.needs_runs]
-    pictures = []
-    for spec in track(specs, lambda spec: spec.name, quiet=quiet):
-        picture = Picture(
-            spec.name, spec.title, out / f"{spec.name}.png", out / f"{spec.name}.npz"
-        )
-        # The picture is written last, so where it is the numbers are too.
-        if again or not (picture.png.exists() and picture.numbers.exists()):
-            make_figure(spec.name, picture.png)
-        pictures.append(picture)
-    click.echo(write_page(out / "report.html", pictures))
+    made = make_report(
+        out,
+        only=only,
+        again=again,
+        follow=lambda specs: track(specs, lambda spec: spec.name, quiet=quiet),
+    )
+    click.echo(made.page)

@@ -53,6 +53,7 @@ class Finding:
     unit: str  # what value and interval are, for people
     basis: str  # one sentence: the data behind them
     remark: str = ""
+    threshold: float = 0.0  # where the verdict turns
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def effective_dimension_falls(numbers: Numbers | None) -> Claim:
         name="effective-dimension",
         statement="The effective dimension of the averaged kernel falls with the word "
         "length ℓ, at a fixed number of words.",
-        source="Section 4, Theorem 4.1, Fig. 2 left",
+        source="Kernel Analysis of FRP, Fig. 2 left",
         rule="Holds if the drop from each length to the next is above zero at every "
         "ridge, with simultaneous 95 % intervals; does not if one is below.",
         headline=_headline(numbers),
@@ -59,7 +59,7 @@ def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Claim:
         name="theory",
         statement="Free probability predicts what is measured: effective dimension and "
         "spectrum of the averaged kernel.",
-        source="Section 4, appendix C, Fig. 2",
+        source="Kernel Analysis of FRP, appendix C, Fig. 2",
         rule="The limit is for d → ∞; at finite d means differ by the order of one "
         "dimension. Holds if the largest gap is below one dimension of d_eff, and "
         "below 2/d between the distribution functions of √K, 95 % intervals included.",
@@ -75,7 +75,7 @@ def _headline(numbers: Numbers | None) -> str:
     first, *_, last = numbers["measured_per_dimension"][:, at]
     lengths = numbers["lengths"]
     return (
-        f"At γ = {numbers['ridges'][at]:.2g} it falls from {first:.3f} d at ℓ = "
+        f"At γ = {numbers['ridges'][at]:.2g} d_eff falls from {first:.3f} d at ℓ = "
         f"{lengths[0]} to {last:.3f} d at ℓ = {lengths[-1]}."
     )
 
@@ -120,6 +120,7 @@ def _dimension_gap(numbers: Numbers, row: int) -> Finding:
         unit=f"dimensions of {dim} between mean and limit",
         basis=f"The widest gap of {gaps.size} ridges, γ = {numbers['ridges'][at]:.1g}; "
         f"{numbers['n_trials']} trials; the tolerance is 1.",
+        threshold=1.0,
     )
 
 
@@ -142,6 +143,7 @@ def _spectrum_gap(numbers: Numbers, row: int) -> Finding:
         unit="between the distribution functions",
         basis=f"{n_values} singular values of {numbers['n_trials']} trials in "
         f"{heights.size} bins; the tolerance is 2/d = {tolerance:.3f}.",
+        threshold=tolerance,
     )
 
 

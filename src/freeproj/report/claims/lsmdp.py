@@ -26,7 +26,7 @@ def longer_words_help_lsmdp(numbers: Numbers | None) -> Claim:
         name="lsmdp",
         statement="In linearly solvable MDPs longer words bring the averaged solution "
         "nearer to the optimum, on lattice and tree.",
-        source="Section 4.4, appendix E, Fig. 4",
+        source="Linearly Solvable MDP, appendix E, Fig. 4",
         rule="Holds if all four distances fall from ℓ = 1 to the longest word, in both "
         "state spaces, with 95 % intervals above zero; does not if one rises.",
         headline=_headline(numbers, findings),

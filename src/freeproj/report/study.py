@@ -1,0 +1,130 @@
+"""What was run: counts, budget, time, and which settings are not the paper's."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from freeproj import __version__
+from freeproj.config import TrainConfig
+from freeproj.gathering import Gathered, cell_task
+from freeproj.report.run_numbers import ordered_tasks
+from freeproj.results import Run
+
+__all__ = [
+    "StudyFacts",
+    "differences_from_paper",
+    "duration_text",
+    "study_facts",
+    "versions",
+]
+
+# What a study varies, so what is not a difference from the paper.
+_VARIED = {"task", "memory", "seed", "projection.length", "projection.n_generators"}
+
+
+@dataclasses.dataclass(frozen=True)
+class StudyFacts:
+    """A folder of runs in numbers."""
+
+    n_runs: int
+    n_finished: int
+    tasks: tuple[str, ...]
+    memories: tuple[str, ...]
+    lengths: tuple[int, ...]
+    seeds: tuple[int, int]  # of the cell with fewest and with most
+    updates: tuple[int, int]  # done, of the shortest and the longest run
+    n_steps: int  # of all environments of all runs
+    seconds: float  # of training, summed over runs; nan without times
+    differences: tuple[tuple[str, str, str], ...]  # setting, here, in the paper
+
+
+def study_facts(gathered: Gathered) -> StudyFacts:
+    """Returns what the runs of a folder are; there must be one at least."""
+    runs = gathered.runs
+    configs = [run.config for run in runs]
+    cells = [
+        (cell_task(c), c.memory, c.projection.n_generators, c.projection.length)
+        for c in configs
+    ]
+    seeds = [cells.count(cell) for cell in set(cells)]
+    logs = [run.log() for run in runs]
+    updates = [len(log) for log in logs]
+    return StudyFacts(
+        n_runs=len(runs),
+        n_finished=gathered.n_finished,
+        tasks=tuple(ordered_tasks([cell[0] for cell in cells])),
+        memories=tuple(sorted({cell[1] for cell in cells})),
+        lengths=tuple(sorted({cell[3] for cell in cells})),
+        seeds=(min(seeds), max(seeds)),
+        updates=(min(updates), max(updates)),
+        n_steps=sum(log[-1].get("steps", 0) for log in logs if log),
+        seconds=float(np.sum([_seconds(run) for run in runs])),
+        differences=differences_from_paper(configs),
+    )
+
+
+def differences_from_paper(
+    configs: Sequence[TrainConfig],
+) -> tuple[tuple[str, str, str], ...]:
+    """Returns the settings that are not the paper's, with both values, as texts."""
+    paper = _flat(dataclasses.asdict(TrainConfig()))
+    found = []
+    flats = [_flat(dataclasses.asdict(config)) for config in configs]
+    for name, expected in paper.items():
+        values = {str(flat[name]): None for flat in flats}
+        if name not in _VARIED and list(values) != [str(expected)]:
+            found.append((name, ", ".join(values), str(expected)))
+    n_words = {_n_words(config): None for config in configs}
+    if list(n_words) != ["256"]:
+        found.append(("projection.n_words", ", ".join(n_words), "256"))
+    return tuple(found)
+
+
+def duration_text(seconds: float) -> str:
+    """Writes a duration for people: "50 s", "3.4 min", "2.1 h"; unknown is a dash."""
+    if np.isnan(seconds):
+        return "—"
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def versions() -> dict[str, str]:
+    """Returns the versions that the page was made with."""
+    found = {"freeproj": __version__, "Python": platform.python_version()}
+    for name in ("jax", "numpy", "scipy", "matplotlib", "plotly"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue  # not installed: nothing was made with it
+    return found
+
+
+def _seconds(run: Run) -> float:
+    """Time between a run's updates; the first has no start to be measured from."""
+    gaps = np.diff(run.times())
+    if not gaps.size:
+        return float("nan") if run.is_finished else 0.0
+    # A run that was stopped and resumed has a pause in it, which is no work.
+    return float(np.minimum(gaps, 60 + 20 * np.median(gaps)).clip(0).sum())
+
+
+def _n_words(config: TrainConfig) -> str:
+    return str(config.projection.n_generators**config.projection.length)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
