@@ -57,13 +57,13 @@ def write_study(
         rng = np.random.default_rng([index, seed])
         level = gain(task, memory, length) + noise * rng.standard_normal()
         n_done = n_updates // 2 if index in unfinished else n_updates
-        rows = [_row(rng, task, level, u, every) for u in range(1, n_done + 1)]
+        stored = baselines(task)
+        rows = [_row(rng, stored, level, u, every) for u in range(1, n_done + 1)]
         _write(run.folder, rows, finished=index not in unfinished)
     return Path(folder)
 
 
-def _row(rng, task, level, update, every):
-    stored = baselines(task)
+def _row(rng, stored, level, update, every):
     chance, best = stored.chance.mean, stored.best.value
     learned = level * (1 - np.exp(-update / 12))
     spread = 0.02 * (best - chance)

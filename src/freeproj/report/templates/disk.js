@@ -68,7 +68,7 @@
       + continued + " of the words drawn begin with it.";
     if (kept !== null && kept !== here) {
       const k = shared(here, kept);
-      rest += " With " + spelled(kept) + " it shares " + (k ? "its first " + k + (k === 1 ? " letter" : " letters")
+      rest += " With " + spelled(kept) + " it shares " + (k ? "its first " + (k === 1 ? "letter" : k + " letters")
         : "no letter at the start") + "; they are " + (depth(here) + depth(kept) - 2 * k) + " steps apart.";
     } else if (kept === here) rest += " Kept: choose another word to compare.";
     text.replaceChildren(word, rest);
