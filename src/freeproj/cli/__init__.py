@@ -112,6 +112,7 @@ _EXTRAS = {
     "matplotlib": "report",
     "plotly": "report",
     "jinja2": "report",
+    "PIL": "report",
     "duckdb": "report",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
