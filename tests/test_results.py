@@ -172,3 +172,14 @@ def test_a_killed_process_resumes_to_the_same_end(tmp_path, finished):
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert files_of(run_training(CONFIG, tmp_path)) == files_of(finished)
+
+
+def test_times_are_those_of_the_updates(finished, tmp_path):
+    times = finished.times()
+    assert len(times) == CONFIG.n_updates
+    assert times == sorted(times)
+    run = open_run(tmp_path, CONFIG)
+    assert run.times() == []
+    (run.folder / "timing.jsonl").write_text('{"update": 1}\n')
+    with pytest.raises(ValueError, match="without a time"):
+        run.times()

@@ -67,8 +67,11 @@ class Run:
 
     def times(self) -> list[float]:
         """Reads when each update ended, in seconds since 1970."""
-        rows = _lines(self.folder / "timing.jsonl")
-        return [float(row["time"]) for row in rows]
+        path = self.folder / "timing.jsonl"
+        try:
+            return [float(row["time"]) for row in _lines(path)]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{path} has a line without a time.") from error
 
     def resume(self, like: PyTree) -> tuple[PyTree, int]:
         """Returns the stored state and the number of updates behind it.

@@ -7,6 +7,26 @@ from freeproj.report.figures import REGISTRY, cayley, find, overview
 from freeproj.report.style import book_style
 
 
+def test_every_picture_and_table_of_the_paper_has_its_name():
+    assert set(REGISTRY) == {
+        "cayley",
+        "overview",
+        "effective-dimension",
+        "kernel-spectra",
+        "table-results",
+        "cartpole-curves",
+        "table-lengths",
+        "lsmdp",
+        "block-spectra",
+        "block-spectra-raw",
+        "block-spectra-shuffled",
+        "block-spectra-permutation",
+        "lsmdp-spaces",
+        "length-curves",
+        "adaptation",
+    }
+
+
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_picture_has_a_module_that_computes_and_draws(name):
     module = find(name).load()

@@ -76,6 +76,12 @@ class Picture:
         return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
 
     @property
+    def width(self) -> int:
+        """Width on the page in its pixels: type is then as large as the text's."""
+        with Image.open(self.png) as image:
+            return image.width // 2
+
+    @property
     def place(self) -> str:
         """The id of the element that shows it."""
         return _LIVE.get(self.name, self.name)

@@ -38,6 +38,7 @@ class StudyFacts:
     memories: tuple[str, ...]
     lengths: tuple[int, ...]
     seeds: tuple[int, int]  # of the cell with fewest and with most
+    trials: tuple[int, int]  # of an episode, fewest and most
     updates: tuple[int, int]  # done, of the shortest and the longest run
     n_steps: int  # of all environments of all runs
     seconds: float  # of training, summed over runs; nan without times
@@ -53,8 +54,8 @@ def study_facts(gathered: Gathered) -> StudyFacts:
         for c in configs
     ]
     seeds = [cells.count(cell) for cell in set(cells)]
-    logs = [run.log() for run in runs]
-    updates = [len(log) for log in logs]
+    updates = [len(run.log()) for run in runs]
+    steps = [c.n_envs * c.n_steps * n for c, n in zip(configs, updates, strict=True)]
     return StudyFacts(
         n_runs=len(runs),
         n_finished=gathered.n_finished,
@@ -62,8 +63,9 @@ def study_facts(gathered: Gathered) -> StudyFacts:
         memories=tuple(sorted({cell[1] for cell in cells})),
         lengths=tuple(sorted({cell[3] for cell in cells})),
         seeds=(min(seeds), max(seeds)),
+        trials=(min(c.n_trials for c in configs), max(c.n_trials for c in configs)),
         updates=(min(updates), max(updates)),
-        n_steps=sum(log[-1].get("steps", 0) for log in logs if log),
+        n_steps=sum(steps),
         seconds=float(np.sum([_seconds(run) for run in runs])),
         differences=differences_from_paper(configs),
     )

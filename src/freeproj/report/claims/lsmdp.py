@@ -39,6 +39,7 @@ def _finding(numbers: Numbers, space: str, metric: int) -> Finding:
     fall, interval = _fall(numbers, f"{space}_many", metric)
     _, few = _fall(numbers, space, metric)
     nothing = -100 * float(numbers[f"{space}_many_change"][metric, -1])
+    nothing = round(nothing, 1) + 0.0  # no -0.0
     return Finding(
         about=f"{space}, {_METRICS[metric]}",
         verdict=decide(interval),

@@ -221,9 +221,10 @@ def _improvement(scores: _Scores, records: Mapping) -> str:
         return "No task was run with both RP and FRP."
     found = probability_of_improvement(free, plain)
     low, high = found.interval
+    interval = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
     return (
-        f"A seed of FRP beats one of RP with probability {found.probability:.2f} "
-        f"[{low:.2f}, {high:.2f}], over {len(free)} cells of task and memory."
+        f"A seed of FRP beats one of RP with probability {found.probability:.2f}"
+        f"{interval}, over {len(free)} cells of task and memory."
     )
 
 

@@ -3,6 +3,8 @@
 const report = {
   data: JSON.parse(document.getElementById("report-data").textContent),
   redraw: [],
+  printing: false,
+  paperWidth: 610,  // pixels: what A4 and Letter leave between margins and padding
 };
 
 report.colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -19,6 +21,7 @@ report.layout = more => {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: report.colour("--ink") },
     margin: { l: 56, r: 14, t: 30, b: 46 },
+    width: report.printing ? report.paperWidth : undefined, autosize: !report.printing,
     hoverlabel: { bgcolor: report.colour("--card"), bordercolor: report.colour("--rule"),
       font: { color: report.colour("--ink") } },
     legend: { orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom", traceorder: "normal" },
@@ -53,14 +56,17 @@ document.getElementById("theme").addEventListener("click", () => {
 });
 report.theme.system.addEventListener("change", () => report.theme.show());
 
-// Paper is white and cannot be unfolded.
+// Paper is white, narrow, and cannot be unfolded. A plot does not follow the width of
+// the paper by itself, so it is drawn for it.
 report.opened = [];
 window.addEventListener("beforeprint", () => {
   report.opened = [...document.querySelectorAll("details:not([open])")];
   for (const each of report.opened) each.open = true;
+  report.printing = true;
   report.theme.show("light");
 });
 window.addEventListener("afterprint", () => {
   for (const each of report.opened) each.open = false;
+  report.printing = false;
   report.theme.show();
 });

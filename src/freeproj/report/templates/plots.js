@@ -200,9 +200,14 @@ report.limit = (ridge, n, length) => {
         ...(blind ? level(chosen.blind, "best blind policy", "dashdot") : [])],
       annotations: nothing(shown),
     });
+    const said = [["Chance", chosen.chance], ["best blind policy (" + chosen.blind_name + ")", blind ? chosen.blind : null],
+      ["best possible", chosen.ceiling]].filter(each => each[1] !== null);
+    document.getElementById("levels-text").textContent = said.length
+      ? said.map(([name, value]) => name + " " + value.toFixed(2)).join(", ") + ", for a whole episode." : "";
     const trials = traces(data.adaptation, "trial");
+    const most = Math.max(1, ...trials.flatMap(each => each.x));
     report.plot("adaptation-plot", trials, {
-      xaxis: { title: { text: "trial" }, dtick: 3, tick0: 1 }, yaxis: { title: { text: "return of a trial" } },
+      xaxis: { title: { text: "trial" }, dtick: most > 8 ? 3 : 1, tick0: 1 }, yaxis: { title: { text: "return of a trial" } },
       shapes: level(chosen.trial_chance, "chance", "dot"), annotations: nothing(trials),
     });
   };
