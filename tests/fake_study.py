@@ -34,10 +34,13 @@ def write_study(
     n_updates=40,
     every=4,
     gain=None,
+    train_gain=None,
     noise=0.05,
     unfinished=(),
 ):
     """Writes a grid of runs; `gain(task, memory, length)` is the learned part, 0 to 1.
+
+    In training it is a fifth larger, unless `train_gain` says otherwise.
 
     Runs whose index is in `unfinished` stop half way.
     """
@@ -57,20 +60,21 @@ def write_study(
         rng = np.random.default_rng([index, seed])
         level = gain(task, memory, length) + noise * rng.standard_normal()
         n_done = n_updates // 2 if index in unfinished else n_updates
-        stored = baselines(task)
-        rows = [_row(rng, stored, level, u, every) for u in range(1, n_done + 1)]
+        train = train_gain(task, memory, length) if train_gain else 1.2 * level
+        stored, levels = baselines(task), (level, train)
+        rows = [_row(rng, stored, levels, u, every) for u in range(1, n_done + 1)]
         _write(run.folder, rows, finished=index not in unfinished)
     return Path(folder)
 
 
-def _row(rng, stored, level, update, every):
+def _row(rng, stored, levels, update, every):
     chance, best = stored.chance.mean, stored.best.value
-    learned = level * (1 - np.exp(-update / 12))
+    learned, trained = np.array(levels) * (1 - np.exp(-update / 12))
     spread = 0.02 * (best - chance)
     trial = np.arange(1, 17)
     rise = (1 - np.exp(-trial / 4)) / 0.85
     trials = chance + (best - chance) * learned * rise
-    train = 16 * (chance + (best - chance) * learned * 1.2 + spread * rng.normal())
+    train = 16 * (chance + (best - chance) * trained + spread * rng.normal())
     row = {
         "update": update,
         "steps": 512 * update,

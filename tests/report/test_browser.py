@@ -213,7 +213,10 @@ def test_paper_is_light_and_everything_on_it_is_unfolded(page):
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     assert page.locator("details:not([open])").count() == 0
+    width = "document.querySelector('#curves-plot .main-svg').clientWidth"
+    assert page.evaluate(width) == page.evaluate("report.paperWidth")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert page.locator("details[open]").count() == 0
+    assert page.evaluate(f"{width} > 700")
     page.click("#theme")

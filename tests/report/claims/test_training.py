@@ -66,6 +66,20 @@ def test_one_good_length_is_enough_for_the_best_one(tmp_path):
     assert "ℓ* = 4 by test MMER (the paper's: 8)" in judged.findings[2].basis
 
 
+def test_the_verdict_is_on_the_length_that_training_chose(tmp_path):
+    gains, trained = {1: 0.4, 2: 0.2, 4: 0.7}, {1: 0.1, 2: 0.9, 4: 0.2}
+    chosen = study(
+        tmp_path,
+        gains,
+        memories=("gru",),
+        train_gain=lambda task, memory, length: trained[length],
+    )
+    finding = free_beats_plain(chosen).findings[2]
+    assert finding.verdict is FAILS
+    assert "ℓ = 2 chosen by training MMER" in finding.basis
+    assert finding.remark.startswith("ℓ = 4 by test MMER, the paper's choice: +")
+
+
 def test_agents_that_learned_nothing_are_marked(tmp_path):
     judged = free_beats_plain(study(tmp_path, {1: -0.3, 4: -0.2}, memories=("gru",)))
     assert "what luck alone reaches" in judged.findings[2].remark
