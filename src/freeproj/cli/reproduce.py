@@ -7,31 +7,78 @@ from pathlib import Path
 import click
 
 from freeproj.cli.progress import track
-from freeproj.report.building import make_report
 
 __all__ = ["reproduce"]
 
+# What training is done at each scale: a study of that name, or none.
+_SCALES = ("quick", "laptop", "paper", "none")
+
 
 @click.command()
+@click.option(
+    "--scale",
+    type=click.Choice(_SCALES),
+    default="quick",
+    show_default=True,
+    help="The study to train: minutes, hours, accelerators; none: analyses only.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results"),
     show_default=True,
-    help="The folder for pictures, numbers and report.html.",
+    help="The folder for runs, pictures, numbers and report.html.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only this picture.")
-@click.option("--again", is_flag=True, help="Compute anew what is already there.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
-def reproduce(out: Path, only: tuple[str, ...], again: bool, quiet: bool) -> None:
-    """Compute every analysis, draw every picture, write report.html.
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes; one per core.")
+@click.option("--again", is_flag=True, help="Compute the analyses anew.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def reproduce(
+    scale: str,
+    out: Path,
+    only: tuple[str, ...],
+    jobs: int | None,
+    again: bool,
+    quiet: bool,
+) -> None:
+    """Train the study, compute every analysis, write report.html.
 
-    What an earlier, broken run has finished is kept; `--again` starts over.
+    What an earlier, broken run has finished is kept. The runs are in OUT/runs-SCALE, so
+    that scales do not mix.
     """
+    from freeproj.report.building import key_lines, make_report
+    from freeproj.report.figures import find
+
+    specs = [find(name) for name in only]  # a wrong name is told before the work
+    runs = out / f"runs-{scale}"
+    trains = scale != "none" and (not only or any(spec.needs_runs for spec in specs))
+    failed = _train(scale, runs, jobs, quiet) if trains else 0
+    _announce("Analyses and pictures", quiet)
     made = make_report(
         out,
+        runs if runs.exists() else None,
         only=only,
         again=again,
         follow=lambda specs: track(specs, lambda spec: spec.name, quiet=quiet),
     )
+    for name, why in made.missing.items():
+        click.echo(f"{name} was not drawn: {why}", err=True)
+    for line in key_lines(made.claims):
+        click.echo(line)
     click.echo(made.page)
+    if failed:
+        raise SystemExit(1)
+
+
+def _train(scale: str, runs: Path, jobs: int | None, quiet: bool) -> int:
+    """Carries out the study and returns how many of its runs failed."""
+    from freeproj.cli.sweep import carry_out
+    from freeproj.sweep import read_study
+
+    _announce(f"Study {scale}", quiet)
+    return len(carry_out(read_study(scale).runs(), runs, jobs=jobs, quiet=quiet))
+
+
+def _announce(stage: str, quiet: bool) -> None:
+    if not quiet:
+        click.echo(stage, err=True)

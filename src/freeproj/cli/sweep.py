@@ -12,7 +12,7 @@ from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.sweep_view import SweepView, cell_name, duration
 
-__all__ = ["sweep"]
+__all__ = ["carry_out", "sweep"]
 
 
 @click.command()
@@ -64,34 +64,46 @@ def sweep(
         raise ValueError("--address, --cpus and --gpus are for --engine ray.")
     if engine == "ray" and jobs:
         raise ValueError("--jobs is for --engine local; Ray's is --cpus per task.")
-    from freeproj.engines import split_finished
     from freeproj.sweep import read_study
 
     configs = read_study(study, parse_settings(settings)).runs()
-    todo, finished = split_finished(configs, out)
     if dry_run:
-        _print_plan(configs, todo, jobs)
+        _print_plan(configs, out, jobs)
         return
-    if not quiet:
-        text = f"{len(configs)} runs in {out}: {len(finished)} finished"
-        click.echo(f"{text}, {len(todo)} to do.", err=True)
-    outcomes = []
-    if todo:
-        options = {"jobs": jobs} if engine == "local" else {}
-        if engine == "ray":
-            options = {"address": address, "cpus": cpus, "gpus": gpus}
-        outcomes = _carry_out(engine, todo, out, quiet, options)
-    failed = [outcome for outcome in outcomes if outcome.error]
-    for outcome in failed:
-        folder = out / outcome.config.run_name
-        click.echo(f"freeproj: {folder} failed twice:\n{outcome.error}", err=True)
+    options = {"jobs": jobs}
+    if engine == "ray":
+        options = {"address": address, "cpus": cpus, "gpus": gpus}
+    failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
     click.echo(out)
     if failed:
         click.echo(f"freeproj: {len(failed)} of {len(configs)} runs failed.", err=True)
         sys.exit(1)
 
 
-def _carry_out(
+def carry_out(
+    configs: tuple,
+    out: Path,
+    *,
+    engine: str = "local",
+    quiet: bool = False,
+    **options: Any,
+) -> list:
+    """Does what is left of the runs, tells of each that failed and returns those."""
+    from freeproj.engines import split_finished
+
+    todo, finished = split_finished(configs, out)
+    if not quiet:
+        text = f"{len(configs)} runs in {out}: {len(finished)} finished"
+        click.echo(f"{text}, {len(todo)} to do.", err=True)
+    outcomes = _run(engine, todo, out, quiet, options) if todo else []
+    failed = [outcome for outcome in outcomes if outcome.error]
+    for outcome in failed:
+        folder = out / outcome.config.run_name
+        click.echo(f"freeproj: {folder} failed twice:\n{outcome.error}", err=True)
+    return failed
+
+
+def _run(
     engine: str, todo: list, out: Path, quiet: bool, options: dict[str, Any]
 ) -> list:
     if engine == "ray":
@@ -111,8 +123,11 @@ def _carry_out(
         raise SystemExit(130) from None
 
 
-def _print_plan(configs: tuple, todo: list, jobs: int | None) -> None:
+def _print_plan(configs: tuple, out: Path, jobs: int | None) -> None:
     """Lists the runs, then estimates from a short update of each memory."""
+    from freeproj.engines import split_finished
+
+    todo, _ = split_finished(configs, out)
     waiting = {config.run_name for config in todo}
     for config in configs:
         state = "to do" if config.run_name in waiting else "finished"

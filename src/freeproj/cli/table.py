@@ -94,25 +94,24 @@ def table(
 def _results(runs: Path | None, files: tuple[Path, ...]) -> tuple:
     """Returns one table of all sources, baselines of its tasks, and what to say."""
     from freeproj.gathering import gather
-    from freeproj.report.baselines import episode_baselines, n_trials_of
+    from freeproj.report.levels import table_baselines, trials_of
     from freeproj.stats import concatenate, read_csv
 
-    tables, configs, notes = [read_csv(path) for path in files], [], []
+    tables, found, notes = [read_csv(path) for path in files], (), []
     if runs is not None:
         gathered = gather(runs)
         tables.append(gathered.table)
-        configs = [run.config for run in gathered.runs]
+        found = gathered.runs
         n_runs, n_finished = len(gathered.runs), gathered.n_finished
         notes.append(f"{runs}: {n_runs} runs, {n_finished} of them finished.")
     results = concatenate(tables)
-    trials = n_trials_of(configs)
-    if set(trials.values()) - {16}:
+    others = {task: n for task, n in trials_of(found).items() if n != 16}
+    if others:
         notes.append(
-            f"Episodes of these runs have {sorted(set(trials.values()))} trials, the "
-            "paper's 16: returns are not comparable."
+            f"Episodes of {', '.join(others)} do not have the paper's 16 trials: "
+            "returns are not comparable."
         )
-    tasks = dict.fromkeys((*trials, *results.task.tolist()))
-    return results, episode_baselines(tasks, trials), notes
+    return results, table_baselines(found, results.task.tolist()), notes
 
 
 def _write(path: Path, text: str) -> None:

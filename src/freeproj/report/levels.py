@@ -14,6 +14,7 @@ import numpy as np
 
 from freeproj.envs.baselines import baselines
 from freeproj.gathering import cell_task
+from freeproj.report.paper_numbers import PAPER_TASKS
 from freeproj.report.table_results import Baseline
 from freeproj.results import Run
 
@@ -63,13 +64,25 @@ def trials_of(runs: Iterable[Run]) -> dict[str, int | None]:
     return {task: min(n) if len(n) == 1 else None for task, n in found.items()}
 
 
-def table_baselines(runs: Iterable[Run]) -> dict[str, Baseline]:
-    """Returns what the tables of the runs are to be compared with, per task."""
-    levels = {task: episode_levels(task, n) for task, n in trials_of(runs).items()}
-    return {
-        task: Baseline(each.chance, each.ceiling, each.chance_std)
-        for task, each in levels.items()
-    }
+def table_baselines(
+    runs: Iterable[Run], tasks: Iterable[str] = ()
+) -> dict[str, Baseline]:
+    """Returns what the tables of the runs are to be compared with, per task.
+
+    Tasks of the paper without runs, and further `tasks`, have episodes of 16 trials.
+    """
+    trials = dict.fromkeys((*PAPER_TASKS, *tasks), 16) | trials_of(runs)
+    found = {}
+    for task, n_trials in trials.items():
+        each = episode_levels(task, n_trials)
+        found[task] = Baseline(
+            chance=each.chance,
+            ceiling=each.ceiling,
+            chance_std=each.chance_std,
+            blind=each.blind,
+            blind_name=each.blind_name,
+        )
+    return found
 
 
 def level_numbers(
