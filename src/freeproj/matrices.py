@@ -206,13 +206,14 @@ def _haar_matrix(
     so all are drawn at once and multiplied by blocks: two halves, the second of which
     moves only the last ⌊d/2⌋ coordinates. A third of LAPACK's time at d = 128.
     """
-    key_first, key_second = jax.random.split(key)
     low = dim // 2
     high = dim - low
-    v, gram, signs = _reflectors(jax.random.normal(key_first, (high, dim), dtype))
+    # One draw for both halves: each draw of its own takes XLA half a second to compile.
+    fresh = jax.random.normal(key, (high * dim + low * low,), dtype)
+    v, gram, signs = _reflectors(fresh[: high * dim].reshape(high, dim))
     if low == 0:
         return signs[None, :]
-    w, gram_w, signs_w = _reflectors(jax.random.normal(key_second, (low, low), dtype))
+    w, gram_w, signs_w = _reflectors(fresh[high * dim :].reshape(low, low))
     # One batched solve for both: where several run at the same time XLA may hang.
     grams = jnp.stack([gram, jnp.eye(high, dtype=v.dtype).at[:low, :low].set(gram_w)])
     eyes = jnp.broadcast_to(jnp.eye(high, dtype=v.dtype), grams.shape)

@@ -21,7 +21,8 @@ from jaxtyping import Array, Float, Int, Key, PRNGKeyArray, PyTree
 from freeproj import ppo
 from freeproj.agents import ActorCritic
 from freeproj.cache import use_cache
-from freeproj.config import TrainConfig
+from freeproj.config import NetworkConfig, TrainConfig
+from freeproj.envs.base import Box, Discrete
 from freeproj.evaluation import Evaluation, evaluate_in
 from freeproj.metaenv import MetaEnv, MetaParams
 from freeproj.rollout import Play, Rollout, collect, first_steps, start_play
@@ -124,11 +125,13 @@ def train_seeds(
 def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
     """Draws an agent, base matrices and the first episodes."""
     key_agent, key_params, key_play, key_updates = jax.random.split(key, 4)
-    # Three small programs compile sooner than one, and runs that differ in other
-    # settings share them.
-    config = _seedless(config)
+    # Small programs compile sooner than one, and runs that differ in other settings
+    # share them.
     env = config.training_env()
-    agent, optimizer = _start_agent(key_agent, config)
+    agent = _start_agent(
+        key_agent, env.input_size, env.action_space, config.memory, config.network
+    )
+    optimizer = _optimizer(config).init(_tree(agent))
     params = _start_params(key_params, env)
     play = _start_play(key_play, env, params, agent, config.n_envs)
     return TrainState(agent, optimizer, params, play, key_updates, jnp.zeros((), int))
@@ -170,21 +173,25 @@ def _seedless(config: TrainConfig) -> TrainConfig:
     return dataclasses.replace(config, seed=0)
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _start_agent(key: PRNGKeyArray, config: TrainConfig) -> tuple[ActorCritic, PyTree]:
-    env, network = config.training_env(), config.network
-    agent = ActorCritic.create(
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+def _start_agent(
+    key: PRNGKeyArray,
+    input_size: int,
+    action_space: Box | Discrete,
+    memory: str,
+    network: NetworkConfig,
+) -> ActorCritic:
+    return ActorCritic.create(
         key,
-        env.input_size,
-        env.action_space,
-        config.memory,  # pyright: ignore[reportArgumentType]
+        input_size,
+        action_space,
+        memory,
         embedding_size=network.embedding_size,
         hidden_size=network.hidden_size,
         head_size=network.head_size,
         n_layers=network.n_layers,
         state_size=network.state_size,
     )
-    return agent, _optimizer(config).init(_tree(agent))
 
 
 @functools.partial(jax.jit, static_argnums=1)

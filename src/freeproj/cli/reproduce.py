@@ -63,7 +63,7 @@ def reproduce(
     )
     for name, why in made.missing.items():
         click.echo(f"{name} was not drawn: {why}", err=True)
-    for line in key_lines(made.claims):
+    for line in [] if only else key_lines(made.claims):
         click.echo(line)
     click.echo(made.page)
     if failed:
