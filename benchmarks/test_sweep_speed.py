@@ -5,8 +5,10 @@ Steps per second of whole updates of `laptop`, after compilation, in turns:
     python -m pytest benchmarks/test_sweep_speed.py -n 0 -s
 """
 
+import dataclasses
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -15,7 +17,7 @@ from freeproj.engines.local import n_cores
 from freeproj.engines.processes import WorkerProcess
 from freeproj.engines.worker import SINGLE_THREAD
 
-N_UPDATES, N_TURNS, TARGET = 10, 3, 1.1
+N_UPDATES, N_TURNS, TARGET = 8, 3, 1.1
 
 
 @pytest.mark.parametrize("memory", ["gru", "s5"])
@@ -35,30 +37,30 @@ def test_one_process_per_core(memory, tmp_path):
 
 
 def rate(memory, n_processes, env, out):
-    """Returns the steps per second of all processes while all of them are at work."""
+    """Returns the steps per second of all processes, from a common start."""
     settings = {"memory": memory, "n_updates": N_UPDATES, "evaluation.every": 0}
-    configs = [
-        read_config("laptop", settings | {"seed": seed}) for seed in range(n_processes)
-    ]
-    times = [[] for _ in configs]
-    pairs = zip(configs, times, strict=True)
-    threads = [threading.Thread(target=train, args=(*p, env, out)) for p in pairs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    began, ended = max(each[0] for each in times), min(each[-1] for each in times)
-    if ended <= began:
-        raise RuntimeError("The processes were not at work at the same time.")
-    n_updates = sum(sum(began < t <= ended for t in each) for each in times)
-    return n_updates * configs[0].n_envs * configs[0].n_steps / (ended - began)
+    config = read_config("laptop", settings)
+    ready = threading.Barrier(n_processes)
+    with ThreadPoolExecutor(n_processes) as pool:
+        arguments = [(config, number, env, out, ready) for number in range(n_processes)]
+        times = list(pool.map(train, *zip(*arguments, strict=True)))
+    seconds = max(end for _, end in times) - min(began for began, _ in times)
+    return n_processes * N_UPDATES * config.n_envs * config.n_steps / seconds
 
 
-def train(config, times, env, out):
+def train(config, number, env, out, ready):
+    """Compiles in a first run; returns when the second one began and ended."""
     worker = WorkerProcess(env)
     try:
-        for answer in worker.ask(order="train", config=to_toml(config), out=str(out)):
-            assert answer["kind"] in ("row", "done"), answer
-            times.append(time.perf_counter())
+        finish(worker, dataclasses.replace(config, seed=2 * number), out)
+        ready.wait()
+        began = time.perf_counter()
+        finish(worker, dataclasses.replace(config, seed=2 * number + 1), out)
+        return began, time.perf_counter()
     finally:
         worker.end()
+
+
+def finish(worker, config, out):
+    *_, last = worker.ask(order="train", config=to_toml(config), out=str(out))
+    assert last["kind"] == "done", last

@@ -38,6 +38,11 @@ def cluster(monkeypatch):
     both.shutdown()
 
 
+def test_an_address_without_a_cluster_is_refused_at_once(tmp_path):
+    with pytest.raises(ValueError, match="No Ray cluster at `--address` '127.0.0.1:1'"):
+        run_ray(CONFIGS, tmp_path, address="127.0.0.1:1")
+
+
 def n_updates(out, config):
     log = out / config.run_name / "log.jsonl"
     return log.read_text().count("\n") if log.exists() else 0

@@ -151,7 +151,7 @@ class SweepView:
         passed = time.monotonic() - self._began
         ended = self._count("done") + self._count("failed")
         text = f"{len(self._runs)} runs: {counts}; {duration(passed)} so far"
-        if not ended:
+        if not 0 < ended < len(self._runs):
             return text
         left = passed / ended * (len(self._runs) - ended)
         return f"{text}, about {duration(left)} left"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import time
 import tomllib
 import warnings
@@ -19,7 +20,7 @@ from typing import Any
 from freeproj.config import TrainConfig, config_from, to_toml
 from freeproj.engines.events import Event, Outcome, Report, last_lines
 from freeproj.engines.worker import SINGLE_THREAD
-from freeproj.results import LockedRunError
+from freeproj.results import LockedRunError, read_run
 from freeproj.runs import run_training
 
 # Ray reads these as it is imported: no environment of its own for every worker, no
@@ -33,6 +34,7 @@ __all__ = ["run_ray"]
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # Ray colours what it says
 _POLL = 1.0  # seconds between two looks at a run that another process is writing
+_LOOK = 2.0  # seconds between two looks at the logs
 
 
 def run_ray(
@@ -71,6 +73,7 @@ def run_ray(
 
 
 def _connect(address: str | None) -> None:
+    _check_reachable(address)
     # Ray forks and at once becomes another program, which JAX cannot know.
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
     try:
@@ -78,6 +81,20 @@ def _connect(address: str | None) -> None:
     except (ConnectionError, ValueError) as error:
         raise ValueError(
             f"No Ray cluster at `--address` {address!r}: {error} Start one with "
+            "`ray start --head`, or leave the address out."
+        ) from error
+
+
+def _check_reachable(address: str | None) -> None:
+    """Asks at the door of a HOST:PORT: Ray itself would knock for minutes."""
+    host, colon, port = (address or "").rpartition(":")
+    if not colon or not port.isdigit() or "/" in host:
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError as error:
+        raise ValueError(
+            f"No Ray cluster at `--address` {address!r}: {error}. Start one with "
             "`ray start --head`, or leave the address out."
         ) from error
 
@@ -91,6 +108,7 @@ class _Tasks:
         self._outcomes: dict[str, Outcome] = {}
         self._under_way: dict[Any, TrainConfig] = {}
         self._failures: set[str] = set()
+        self._sizes: dict[str, int] = {}  # of the logs, as they were last seen
 
     def carry_out(self, **options: Any) -> list[Outcome]:
         task = ray.remote(**options)(_train)
@@ -98,9 +116,10 @@ class _Tasks:
             self._submit(task, config)
         try:
             while self._under_way:
-                ended, _ = ray.wait(list(self._under_way), num_returns=1)
+                ended, _ = ray.wait(list(self._under_way), timeout=_LOOK)
                 for reference in ended:
                     self._take(task, reference)
+                self._look()
         except BaseException:
             for reference in self._under_way:
                 ray.cancel(reference, force=True)
@@ -110,7 +129,17 @@ class _Tasks:
     def _submit(self, task: Any, config: TrainConfig) -> None:
         reference = task.remote(to_toml(config), self._out)
         self._under_way[reference] = config
-        self._report(Event(config, "started"))
+
+    def _look(self) -> None:
+        """Reports how far the runs are: the logs are in the shared folder."""
+        for config in self._under_way.values():
+            log = Path(self._out) / config.run_name / "log.jsonl"
+            size = log.stat().st_size if log.exists() else 0
+            if size != self._sizes.get(config.run_name, 0):
+                self._sizes[config.run_name] = size
+                rows = read_run(log.parent).log()
+                if rows:
+                    self._report(Event(config, "row", rows[-1]))
 
     def _take(self, task: Any, reference: Any) -> None:
         """Takes a result; a run that failed by itself is tried once more."""
