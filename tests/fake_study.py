@@ -37,6 +37,7 @@ def write_study(
     train_gain=None,
     noise=0.05,
     unfinished=(),
+    settings=None,
 ):
     """Writes a grid of runs; `gain(task, memory, length)` is the learned part, 0 to 1.
 
@@ -47,7 +48,7 @@ def write_study(
     gain = gain or (lambda task, memory, length: 0.2 + 0.05 * np.log2(length))
     grid = product(tasks, memories, lengths, range(n_seeds))
     for index, (task, memory, length, seed) in enumerate(grid):
-        settings = {
+        chosen = {
             "task": task,
             "memory": memory,
             "seed": seed,
@@ -55,8 +56,9 @@ def write_study(
             "n_trials": 16,
             "evaluation.every": every,
             "projection.length": length,
+            **(settings or {}),
         }
-        run = open_run(folder, read_config("smoke", settings))
+        run = open_run(folder, read_config("smoke", chosen))
         rng = np.random.default_rng([index, seed])
         level = gain(task, memory, length) + noise * rng.standard_normal()
         n_done = n_updates // 2 if index in unfinished else n_updates

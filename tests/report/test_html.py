@@ -111,6 +111,16 @@ def test_the_page_says_what_was_run(made):
     assert "settings differ from the paper’s" in text
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_agents_that_see_their_reward_are_said_to_be_unlike_the_papers(tmp_path, shown):
+    one = {"tasks": ("HigherLower",), "memories": ("gru",), "lengths": (4,)}
+    settings = {"previous_reward": shown}
+    runs = write_study(tmp_path / "runs", **one, n_seeds=1, settings=settings)
+    write_page(tmp_path / "page.html", [], gather(runs))
+    text = text_of(read(tmp_path / "page.html"))
+    assert ("see their previous reward; the paper’s do not" in text) == shown
+
+
 def test_a_picture_that_these_runs_cannot_give_is_named_with_its_reason(made):
     assert list(made.missing) == ["cartpole-curves"]
     assert "No StatelessCartPole" in text_of(read(made.page))

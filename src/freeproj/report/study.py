@@ -44,6 +44,11 @@ class StudyFacts:
     seconds: float  # of training, summed over runs; nan without times
     differences: tuple[tuple[str, str, str], ...]  # setting, here, in the paper
 
+    @property
+    def shows_reward(self) -> bool:
+        """Whether agents see their previous reward, which the paper's do not."""
+        return any(name == "previous_reward" for name, _, _ in self.differences)
+
 
 def study_facts(gathered: Gathered) -> StudyFacts:
     """Returns what the runs of a folder are; there must be one at least."""

@@ -24,6 +24,7 @@ report.layout = more => {
     width: report.printing ? report.paperWidth : undefined, autosize: !report.printing,
     hoverlabel: { bgcolor: report.colour("--card"), bordercolor: report.colour("--rule"),
       font: { color: report.colour("--ink") } },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: report.colour("--muted"), activecolor: report.colour("--ink") },
     legend: { orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom", traceorder: "normal" },
     ...more,
   };
