@@ -148,30 +148,55 @@ def gru_with_gates_side_by_side(agent, inputs, state, resets):
     return *heads(agent, outputs), last
 
 
-def complex_s5(agent, inputs, state, resets):
-    """The agent with S5 in complex numbers and an associative scan."""
+def s5_with_resets_in_the_operator(agent, inputs, state, resets):
+    """S5 in complex numbers; the associative operator carries the resets along."""
+    return complex_s5(agent, inputs, state, resets, scan_with_resets)
+
+
+def s5_with_resets_in_the_factors(agent, inputs, state, resets):
+    """The same with zeros among the factors: a harder rival."""
+    return complex_s5(agent, inputs, state, resets, scan_with_zeros)
+
+
+def complex_s5(agent, inputs, state, resets, scan):
     xs, last = embed(agent, inputs), []
     for index, layer in enumerate(agent.memory.layers):
         x0 = state[:, index, 0] + 1j * state[:, index, 1]
-        xs, x = complex_layer(layer, xs, x0, resets[..., None])
+        xs, x = complex_layer(layer, xs, x0, resets[..., None], scan)
         last.append(jnp.stack([x.real, x.imag], axis=1))
     return *heads(agent, xs), jnp.stack(last, axis=1)
 
 
-def complex_layer(layer, u, x0, resets):
+def complex_layer(layer, u, x0, resets, scan):
     eigenvalues = layer.decay + 1j * layer.frequency
     factors = jnp.exp(eigenvalues * jnp.exp(layer.log_step))
     b = (layer.input_re + 1j * layer.input_im) * (factors - 1) / eigenvalues
     driven = (u @ b).at[0].add(jnp.where(resets[0], 0, factors * x0))
-    kept = jnp.where(resets, 0, jnp.broadcast_to(factors, driven.shape))
-    _, x = jax.lax.associative_scan(compose, (kept, driven))
+    x = scan(jnp.broadcast_to(factors, driven.shape), driven, resets)
     c = layer.output_re + 1j * layer.output_im
     y = jax.nn.gelu(2 * (x @ c).real + layer.feedthrough * u)
     return u + layer.linear(y) * jax.nn.sigmoid(layer.gate(y)), x[-1]
 
 
-def compose(earlier, later):
-    return later[0] * earlier[0], later[0] * earlier[1] + later[1]
+def scan_with_zeros(factors, driven, resets):
+    def compose(earlier, later):
+        return later[0] * earlier[0], later[0] * earlier[1] + later[1]
+
+    kept = jnp.where(resets, 0, factors)
+    return jax.lax.associative_scan(compose, (kept, driven))[1]
+
+
+def scan_with_resets(factors, driven, resets):
+    def compose(earlier, later):
+        a, x, _ = earlier
+        b, y, reset = later
+        return (
+            jnp.where(reset, b, b * a),
+            jnp.where(reset, y, b * x + y),
+            earlier[2] | reset,
+        )
+
+    return jax.lax.associative_scan(compose, (factors, driven, resets))[1]
 
 
 def embed(agent, x):
@@ -195,7 +220,10 @@ STRAIGHTFORWARD = {
         "cell with a product for each gate": gru_by_the_formula,
         "cell with two products in all": gru_with_gates_side_by_side,
     },
-    "s5": {"complex numbers, associative scan": complex_s5},
+    "s5": {
+        "complex, resets in the operator": s5_with_resets_in_the_operator,
+        "complex, resets in the factors": s5_with_resets_in_the_factors,
+    },
 }
 
 
