@@ -2,6 +2,7 @@
 
 import pytest
 
+from fake_study import write_study
 from freeproj.report.figures import REGISTRY
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -56,3 +57,16 @@ def test_reproduce_keeps_what_is_there_unless_told(freeproj, tmp_path):
     assert (tmp_path / "cayley.png").stat().st_mtime_ns == stamp
     freeproj(*run, "--again")
     assert (tmp_path / "cayley.png").stat().st_mtime_ns > stamp
+
+
+def test_pictures_of_runs_take_the_usual_folder(freeproj, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = freeproj("figure", "adaptation")
+    assert ended.code == 2
+    assert "freeproj sweep quick --out runs" in ended.err
+    one = {"tasks": ("HigherLower",), "lengths": (4,), "memories": ("gru",)}
+    write_study(tmp_path / "results" / "runs-quick", **one, n_seeds=1)
+    ended = freeproj("figure", "adaptation")
+    assert ended.code == 0
+    assert ended.err == "Runs: results/runs-quick\n"
+    assert (tmp_path / "adaptation.png").exists()

@@ -63,7 +63,7 @@ def test_a_dry_run_lists_the_runs_and_estimates_them(
     freeproj, study, tmp_path, monkeypatch
 ):
     # A unit of work takes a millisecond: 8 x 64 x 7 for the update, 8 x 204 to test.
-    cost = Cost(10.0, 1e-3, 5e8, 0.0)
+    cost = Cost(10.0, 1e-3, 0.0, 5e8, 0.0)
     monkeypatch.setattr("freeproj.engines.local.measure_costs", lambda _: [cost])
     out = tmp_path / "runs"
     done = finish(out, 0)

@@ -8,7 +8,7 @@ import click
 
 from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
-from freeproj.report.figures import REGISTRY, make_figure
+from freeproj.report.figures import REGISTRY, find, make_figure
 
 __all__ = ["figure", "figures"]
 
@@ -29,7 +29,8 @@ __all__ = ["figure", "figures"]
 @click.option(
     "--runs",
     type=click.Path(path_type=Path),
-    help="A folder of training runs, for the pictures that are drawn from them.",
+    help="A folder of training runs, for the pictures that are drawn from them. "
+    "Default: runs, or what `freeproj reproduce` has left in results.",
 )
 @click.option(
     "--set",
@@ -50,12 +51,25 @@ def figure(
     `freeproj figures` lists the names.
     """
     options = parse_settings(settings)
+    if runs is None and numbers_from is None and find(name).needs_runs:
+        runs = _usual_runs()
     if runs is not None:
         options["runs"] = str(runs)
     with working(name):
         paths = make_figure(name, out or Path(f"{name}.png"), numbers_from, options)
     for path in paths:
         click.echo(path)
+
+
+def _usual_runs() -> Path | None:
+    """The first folder that the commands fill by default and that is there."""
+    scales = ("paper", "laptop", "quick")
+    usual = [Path("runs"), *(Path("results") / f"runs-{scale}" for scale in scales)]
+    for folder in usual:
+        if folder.is_dir():
+            click.echo(f"Runs: {folder}", err=True)
+            return folder
+    return None
 
 
 @click.command()

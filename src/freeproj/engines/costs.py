@@ -1,8 +1,9 @@
-"""What a run will take, from one short update: a guess before hours are spent.
+"""What a run will take, from two short updates: a guess before hours are spent.
 
 The unit of work is the forward pass of one sample; learning from it takes three, as a
 backward pass costs two. An update of n samples and E epochs is then n·(1 + 3E), an
-evaluation its number of steps.
+evaluation its number of steps. Updates of two lengths tell apart what each unit takes
+and what every update takes whatever its length, such as new base matrices.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from freeproj.training import start, update
 
 __all__ = ["Cost", "measure_cost", "run_bytes", "run_seconds", "work"]
 
-_STEPS, _EPOCHS, _REPEATS = 32, 2, 3
+_STEPS, _EPOCHS, _REPEATS = (16, 64), 2, 3
 
 
 class Cost(NamedTuple):
@@ -29,29 +30,30 @@ class Cost(NamedTuple):
 
     start_seconds: float  # tracing and compiling, or reading compiled programs
     unit_seconds: float  # of one unit of work
+    update_seconds: float  # of an update beyond its units
     process_bytes: float  # of the process itself
     sample_bytes: float  # more for each sample of a collection
 
 
 def measure_cost(config: TrainConfig) -> Cost:
-    """Times an update of few steps and epochs, with the run's own networks."""
+    """Times two updates of few steps and epochs, with the run's own networks."""
     use_cache()
-    short = _shortened(config)
     began = time.perf_counter()
-    state = start(jax.random.key(0), short)
-    step = jax.jit(functools.partial(update, config=short)).lower(state).compile()
-    jax.block_until_ready(step(state))
+    short, long = (_shortened(config, n_steps) for n_steps in _STEPS)
+    quick, _ = _time_update(short)
     start_seconds = time.perf_counter() - began
-    seconds = min(_time(step, state) for _ in range(_REPEATS))
-    n_samples = short.n_envs * short.n_steps
-    memory = step.memory_analysis()
+    slow, sample_bytes = _time_update(long)
+    more = _update_work(long) - _update_work(short)
+    # Noise may make the longer one look cheaper; time is not negative.
+    unit = max(slow - quick, 0.0) / more if more else slow / _update_work(long)
     # ru_maxrss counts kibibytes on Linux.
     resident = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Cost(
         start_seconds=start_seconds,
-        unit_seconds=seconds / _update_work(short),
+        unit_seconds=unit,
+        update_seconds=max(slow - unit * _update_work(long), 0.0),
         process_bytes=resident,
-        sample_bytes=memory.temp_size_in_bytes / n_samples if memory else 0.0,
+        sample_bytes=sample_bytes,
     )
 
 
@@ -67,7 +69,7 @@ def work(config: TrainConfig) -> int:
 
 def run_seconds(config: TrainConfig, cost: Cost) -> float:
     """Estimates the time of a run in a process that has its programs."""
-    return cost.unit_seconds * work(config)
+    return cost.unit_seconds * work(config) + cost.update_seconds * config.n_updates
 
 
 def run_bytes(config: TrainConfig, cost: Cost) -> float:
@@ -79,16 +81,25 @@ def _update_work(config: TrainConfig) -> int:
     return config.n_envs * config.n_steps * (1 + 3 * config.ppo.n_epochs)
 
 
-def _shortened(config: TrainConfig) -> TrainConfig:
+def _shortened(config: TrainConfig, n_steps: int) -> TrainConfig:
     n_epochs = min(_EPOCHS, config.ppo.n_epochs)
     return dataclasses.replace(
         config,
-        n_steps=min(_STEPS, config.n_steps),
+        n_steps=min(n_steps, config.n_steps),
         ppo=dataclasses.replace(config.ppo, n_epochs=n_epochs),
     )
 
 
-def _time(step, state) -> float:
-    began = time.perf_counter()
+def _time_update(config: TrainConfig) -> tuple[float, float]:
+    """Returns the seconds of an update, and the bytes that it needs for a sample."""
+    state = start(jax.random.key(0), config)
+    step = jax.jit(functools.partial(update, config=config)).lower(state).compile()
     jax.block_until_ready(step(state))
-    return time.perf_counter() - began
+    times = []
+    for _ in range(_REPEATS):
+        began = time.perf_counter()
+        jax.block_until_ready(step(state))
+        times.append(time.perf_counter() - began)
+    memory = step.memory_analysis()
+    n_bytes = memory.temp_size_in_bytes if memory else 0.0
+    return min(times), n_bytes / (config.n_envs * config.n_steps)
