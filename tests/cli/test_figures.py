@@ -70,3 +70,11 @@ def test_pictures_of_runs_take_the_usual_folder(freeproj, tmp_path, monkeypatch)
     assert ended.code == 0
     assert ended.err == "Runs: results/runs-quick\n"
     assert (tmp_path / "adaptation.png").exists()
+
+
+def test_a_picture_that_needs_no_runs_leaves_them_aside(freeproj, tmp_path):
+    out = tmp_path / "c.png"
+    ended = freeproj("figure", "lsmdp-spaces", "--runs", tmp_path, "--out", out)
+    assert ended.code == 0
+    assert ended.err == "lsmdp-spaces is not drawn from runs; --runs is left aside.\n"
+    assert out.exists()

@@ -51,10 +51,11 @@ def figure(
     `freeproj figures` lists the names.
     """
     options = parse_settings(settings)
-    if runs is None and numbers_from is None and find(name).needs_runs:
-        runs = _usual_runs()
-    if runs is not None:
-        options["runs"] = str(runs)
+    if find(name).needs_runs and numbers_from is None:
+        runs = runs or _usual_runs()
+        options |= {} if runs is None else {"runs": str(runs)}
+    elif runs is not None:
+        click.echo(f"{name} is not drawn from runs; --runs is left aside.", err=True)
     with working(name):
         paths = make_figure(name, out or Path(f"{name}.png"), numbers_from, options)
     for path in paths:
