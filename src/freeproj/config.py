@@ -27,6 +27,7 @@ __all__ = [
     "PPOConfig",
     "TrainConfig",
     "config_from",
+    "dotted",
     "read_config",
     "to_toml",
 ]
@@ -239,6 +240,17 @@ def config_from(
                 raise ValueError(f"`{key}`: `{name}` is a value, not a table.")
         inner[last] = value
     return _build(TrainConfig, table, "")
+
+
+def dotted(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Writes nested tables with dotted keys: {"ppo": {"clip": 1}} as "ppo.clip"."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= dotted(value, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = value
+    return flat
 
 
 def to_toml(config: TrainConfig) -> str:

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from freeproj.config import SHIPPED, TrainConfig, config_from, read_config
+from freeproj.config import SHIPPED, TrainConfig, config_from, dotted, read_config
 
 __all__ = ["STUDIES", "Study", "read_study"]
 
@@ -105,7 +105,7 @@ class Study:
 
     def _matches(self, cell: _Flat, match: _Flat) -> bool:
         """Whether all keys of a partial match agree, before any override."""
-        plain = _flat(dataclasses.asdict(self._config({**self.settings, **cell})))
+        plain = dotted(dataclasses.asdict(self._config({**self.settings, **cell})))
         for key, wanted in match.items():
             if key not in plain:
                 known = ", ".join(plain)
@@ -219,7 +219,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {value!r}.")
     full: dict[str, Any] = {}
-    for key, each in _flat(value).items():
+    for key, each in dotted(value).items():
         key = _SHORT.get(key, key)
         if key in full:
             raise ValueError(f"{name} has `{key}` twice, by two names.")
@@ -232,14 +232,3 @@ def _tables(table: Mapping[str, Any], key: str) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(f"[[{key}]] must be an array of tables, got {value!r}.")
     return value
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Writes nested tables as dotted keys."""
-    flat: dict[str, Any] = {}
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[prefix + key] = value
-    return flat

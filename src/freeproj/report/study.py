@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import numpy as np
 
 from freeproj import __version__
-from freeproj.config import TrainConfig
+from freeproj.config import TrainConfig, dotted
 from freeproj.gathering import Gathered, cell_task
 from freeproj.report.run_numbers import ordered_tasks
 from freeproj.results import Run
@@ -80,9 +79,9 @@ def differences_from_paper(
     configs: Sequence[TrainConfig],
 ) -> tuple[tuple[str, str, str], ...]:
     """Returns the settings that are not the paper's, with both values, as texts."""
-    paper = _flat(dataclasses.asdict(TrainConfig()))
+    paper = dotted(dataclasses.asdict(TrainConfig()))
     found = []
-    flats = [_flat(dataclasses.asdict(config)) for config in configs]
+    flats = [dotted(dataclasses.asdict(config)) for config in configs]
     for name, expected in paper.items():
         values = {str(flat[name]): None for flat in flats}
         if name not in _VARIED and list(values) != [str(expected)]:
@@ -125,13 +124,3 @@ def _seconds(run: Run) -> float:
 
 def _n_words(config: TrainConfig) -> str:
     return str(config.projection.n_generators**config.projection.length)
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat = {}
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{name}.")
-        else:
-            flat[prefix + name] = value
-    return flat
