@@ -122,6 +122,17 @@ def test_a_killed_worker_and_a_killed_driver_leave_the_same_tables(
         assert (out / name).read_bytes() == (undisturbed / name).read_bytes()
 
 
+def test_the_run_of_a_killed_worker_is_tried_once_more(undisturbed, tmp_path):
+    out = tmp_path / "runs"
+    sweep = sweep_process(tmp_path, out, jobs=1)
+    wait_until(lambda: any(n_updates(out, config) > 2 for config in CONFIGS))
+    (worker,) = children(sweep.pid)
+    os.kill(worker, signal.SIGKILL)
+    _, errors = sweep.communicate(timeout=400)
+    assert sweep.returncode == 0, errors
+    assert tables(out) == tables(undisturbed)
+
+
 @pytest.mark.slow
 def test_ctrl_c_stops_the_workers_and_says_how_to_go_on(tmp_path):
     out = tmp_path / "runs"
