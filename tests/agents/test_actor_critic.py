@@ -120,6 +120,7 @@ def test_unknown_memory_is_refused(getkey):
         small(getkey(), memory="lstm")
 
 
+@pytest.mark.slow
 def test_several_agents_are_drawn_and_run_under_vmap(getkey):
     keys = jax.random.split(getkey(), 2)
     inputs, resets = rollout(getkey())

@@ -112,6 +112,7 @@ def test_gradient_does_not_pass_a_reset(getkey):
     assert (d_xs[7:] != 0).all()
 
 
+@pytest.mark.slow
 def test_several_units_run_at_once_under_vmap(getkey):
     keys = jax.random.split(getkey(), 2)
     units = jax.vmap(lambda key: GRU.create(key, INPUTS, HIDDEN))(keys)

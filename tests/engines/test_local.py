@@ -122,6 +122,7 @@ def test_a_killed_worker_and_a_killed_driver_leave_the_same_tables(
         assert (out / name).read_bytes() == (undisturbed / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_run_of_a_killed_worker_is_tried_once_more(undisturbed, tmp_path):
     out = tmp_path / "runs"
     sweep = sweep_process(tmp_path, out, jobs=1)
