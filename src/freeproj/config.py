@@ -333,7 +333,8 @@ def _converted(value: Any, default: Any, key: str) -> Any:
     elif isinstance(value, type(default)):
         return value
     kind = "table" if dataclasses.is_dataclass(default) else type(default).__name__
-    raise ValueError(f"`{key}` must be a {kind}, got {value!r}.")
+    article = "an" if kind == "int" else "a"
+    raise ValueError(f"`{key}` must be {article} {kind}, got {value!r}.")
 
 
 def _value(value: Any) -> str:

@@ -109,3 +109,12 @@ def test_other_numbers_of_trials_are_told(freeproj, tmp_path):
     (run.folder / "log.jsonl").write_text(json.dumps(ROW) + "\n")
     ended = freeproj("table", "table-results", "--runs", tmp_path)
     assert "StatelessCartPole do not have the paper's 16 trials" in ended.err
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_agents_that_see_their_reward_are_told_apart(freeproj, tmp_path, shown):
+    run = open_run(tmp_path, read_config("smoke", {"previous_reward": shown}))
+    (run.folder / "log.jsonl").write_text(json.dumps(ROW) + "\n")
+    ended = freeproj("table", "table-results", "--runs", tmp_path)
+    assert ended.code == 0
+    assert ("see their previous reward" in ended.err) == shown

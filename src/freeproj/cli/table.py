@@ -105,6 +105,11 @@ def _results(runs: Path | None, files: tuple[Path, ...]) -> tuple:
         n_runs, n_finished = len(gathered.runs), gathered.n_finished
         notes.append(f"{runs}: {n_runs} runs, {n_finished} of them finished.")
     results = concatenate(tables)
+    if any(run.config.previous_reward for run in found):
+        notes.append(
+            "Agents of these runs see their previous reward, the paper's do not: cells "
+            "are not like for like."
+        )
     others = {task: n for task, n in trials_of(found).items() if n != 16}
     if others:
         notes.append(

@@ -130,4 +130,8 @@ def _draw_panel(axes: Axes, numbers: Numbers, x: str, task: str, memory: str) ->
         colour = length_colour(length)
         draw_curve(axes, numbers[x], numbers, row, color=colour, label=label)
     if not len(here):
-        axes.text(0.5, 0.5, "no runs", ha="center", transform=axes.transAxes)
+        # On a ground of its own: the line of chance may run through the middle.
+        ground = {"facecolor": axes.get_facecolor(), "edgecolor": "none"}
+        axes.text(
+            0.5, 0.5, "no runs", ha="center", transform=axes.transAxes, bbox=ground
+        )
