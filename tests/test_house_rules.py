@@ -26,7 +26,7 @@ LAYERS = (
     ("config", "metaenv", "rollout", "agents", "ppo"),
     ("projection", "action_maps", "spectra", "lsmdp"),
     ("matrices", "geometry", "envs"),
-    ("words", "files", "cache"),
+    ("words", "names", "files", "cache"),
 )
 HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
 

@@ -1,0 +1,100 @@
+"""Names in settings: a known name, or `module:attribute` for a thing of one's own.
+
+A `Registry` holds the things of one kind (tasks, memories, families, maps, figures,
+claims) by name. Wherever a setting takes a name it goes through `resolve`, so that a
+user's thing works in TOML, on the command line, in workers and in reports without any
+change in the package. A misspelt name gets the nearest known one suggested.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Registry", "import_name", "is_import_name", "name_of", "suggestion"]
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Things of one kind by name, in the order in which they were added."""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self._things: dict[str, T] = {}
+
+    def add(self, name: str, thing: T) -> T:
+        """Adds a thing under a new name."""
+        if name in self._things:
+            raise ValueError(f"There is already a {self.kind} {name!r}; choose another.")
+        self._things[name] = thing
+        return thing
+
+    def resolve(self, name: str) -> T:
+        """Return the thing of a known name or of `module:attribute`."""
+        if name in self._things:
+            return self._things[name]
+        if is_import_name(name):
+            return import_name(name, self.kind)
+        raise ValueError(
+            f"No {self.kind} {name!r}.{suggestion(name, self._things)} Known: "
+            f"{', '.join(self._things)}; or your own as module:attribute."
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._things)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._things
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+
+def is_import_name(name: str) -> bool:
+    """Whether a name has the form `module:attribute`."""
+    module, colon, attribute = name.partition(":")
+    parts = (*module.split("."), *attribute.split("."))
+    return bool(colon) and all(part.isidentifier() for part in parts)
+
+
+def import_name(name: str, kind: str = "object") -> Any:
+    """Import `module:attribute`; modules of the working directory are found too."""
+    module, _, attribute = name.partition(":")
+    # An installed command does not look there by itself, unlike `python -m`.
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        thing: Any = importlib.import_module(module)
+    except ImportError as error:
+        raise ValueError(
+            f"The {kind} {name!r} cannot be imported: {error}. Run from the folder of "
+            f"{module.split('.')[0]}.py, or install it."
+        ) from error
+    for part in attribute.split("."):
+        if not hasattr(thing, part):
+            near = suggestion(part, (each for each in dir(thing) if each[0] != "_"))
+            raise ValueError(f"The {kind} {name!r}: {module} has no {part!r}.{near}")
+        thing = getattr(thing, part)
+    return thing
+
+
+def name_of(thing: Any) -> str:
+    """Return the `module:attribute` under which a class or function can be imported."""
+    name = f"{thing.__module__}:{thing.__qualname__}"
+    if not is_import_name(name) or thing.__module__ == "__main__":
+        raise ValueError(
+            f"{thing!r} has no name that another process could import; move it to the "
+            "top level of a module."
+        )
+    return name
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return " Did you mean `x`?" for the nearest known name, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" Did you mean `{near[0]}`?" if near else ""
