@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from freeproj.config import read_config, to_toml
-from freeproj.engines.local import n_cores
-from freeproj.engines.processes import WorkerProcess
-from freeproj.engines.worker import SINGLE_THREAD
+from freeproj.experiments.engines.local import n_cores
+from freeproj.experiments.engines.processes import WorkerProcess
+from freeproj.experiments.engines.worker import SINGLE_THREAD
+from freeproj.experiments.settings import read_config, to_toml
 
 N_UPDATES, N_TURNS, TARGET = 8, 3, 1.1
 

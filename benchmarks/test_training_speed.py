@@ -14,8 +14,8 @@ import jax
 import pytest
 from timing import best
 
-from freeproj.config import read_config
 from freeproj.evaluation import evaluate_in
+from freeproj.experiments.settings import read_config
 from freeproj.rollout import collect
 from freeproj.training import start, update
 
@@ -81,7 +81,7 @@ print(int(status.split("VmHWM:")[1].split()[0]) / 2**20, seconds)
 TRAIN_TWICE = """
 import pathlib, jax
 import freeproj as fp
-from freeproj.config import read_config
+from freeproj.experiments.settings import read_config
 fp.train(jax.random.key(0), read_config("paper", {"n_updates": 2, "ppo.n_epochs": 1}))
 status = pathlib.Path("/proc/self/status").read_text()
 print(int(status.split("VmHWM:")[1].split()[0]) / 2**20)
@@ -92,7 +92,7 @@ began = time.perf_counter()
 os.environ["FREEPROJ_CACHE"] = sys.argv[1]
 import jax
 from freeproj.cache import use_cache
-from freeproj.config import read_config
+from freeproj.experiments.settings import read_config
 from freeproj.training import start, update
 use_cache()
 config = read_config("paper")

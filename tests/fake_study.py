@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from freeproj.config import read_config
 from freeproj.envs.baselines import baselines
-from freeproj.results import open_run
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import read_config
 
 TASKS = (
     "StatelessCartPole",

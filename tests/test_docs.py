@@ -11,7 +11,8 @@ import yaml
 
 import freeproj
 from freeproj import cli
-from freeproj.config import TrainConfig, config_from
+from freeproj.config import TrainConfig
+from freeproj.experiments.settings import config_from
 from freeproj.report.figures import REGISTRY
 
 ROOT = Path(__file__).parents[1]

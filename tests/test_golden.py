@@ -19,7 +19,7 @@ import jaxlib
 import pytest
 
 from freeproj import train
-from freeproj.config import read_config
+from freeproj.experiments.settings import read_config
 
 FILE = Path(__file__).parent / "golden" / "short_run.json"
 SETTINGS = {"n_updates": 3, "task": "RepeatFirst", "previous_reward": True}

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from freeproj import train
-from freeproj.config import read_config
 from freeproj.envs.baselines import baselines
+from freeproj.experiments.settings import read_config
 
 N_LATE = 20  # collections with an end that the training return is read from
 

@@ -38,7 +38,7 @@ _HOMES = {
     "MetaEnv": "metaenv",
     "TrainConfig": "config",
     "evaluate": "evaluation",
-    "load_agent": "runs",
+    "load_agent": "experiments.run",
     "train": "training",
 }
 
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     )
     from freeproj.config import TrainConfig
     from freeproj.evaluation import evaluate
+    from freeproj.experiments.run import load_agent
     from freeproj.metaenv import MetaEnv
     from freeproj.projection import FreeProjection
-    from freeproj.runs import load_agent
     from freeproj.training import train
 
 

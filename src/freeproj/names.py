@@ -30,7 +30,9 @@ class Registry(Generic[T]):
     def add(self, name: str, thing: T) -> T:
         """Adds a thing under a new name."""
         if name in self._things:
-            raise ValueError(f"There is already a {self.kind} {name!r}; choose another.")
+            raise ValueError(
+                f"There is already a {self.kind} {name!r}; choose another."
+            )
         self._things[name] = thing
         return thing
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fake_study import write_study
-from freeproj.sweep import read_study
+from freeproj.experiments.study import read_study
 
 TINY = {"tasks": ("HigherLower",), "lengths": (1, 4), "n_seeds": 2, "n_updates": 4}
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from freeproj.cli.sweep_view import SweepView, duration
-from freeproj.config import read_config, to_toml
-from freeproj.engines import Event
-from freeproj.engines.costs import Cost
-from freeproj.results import open_run
+from freeproj.experiments.engines import Event
+from freeproj.experiments.engines.costs import Cost
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import read_config, run_name, to_toml
 
 STUDY = """
 base = "smoke"
@@ -47,9 +47,8 @@ def test_a_finished_study_is_skipped_whole(freeproj, study, tmp_path):
 def test_a_failing_run_ends_with_code_1_and_its_last_lines(freeproj, study, tmp_path):
     out = tmp_path / "runs"
     finish(out, 0)
-    bad = out / read_config(
-        "smoke", {"task": "HigherLower", "n_updates": 1, "seed": 1}
-    ).run_name  # fmt: skip
+    settings = {"task": "HigherLower", "n_updates": 1, "seed": 1}
+    bad = out / run_name(read_config("smoke", settings))
     (bad / "checkpoint").mkdir(parents=True)
     (bad / "checkpoint" / "state.npz").write_text("not an archive")
     ended = freeproj("sweep", study, "--out", out, "--quiet")
@@ -64,7 +63,9 @@ def test_a_dry_run_lists_the_runs_and_estimates_them(
 ):
     # A unit of work takes a millisecond: 8 x 64 x 7 for the update, 8 x 204 to test.
     cost = Cost(10.0, 1e-3, 0.0, 5e8, 0.0)
-    monkeypatch.setattr("freeproj.engines.local.measure_costs", lambda _: [cost])
+    monkeypatch.setattr(
+        "freeproj.experiments.engines.local.measure_costs", lambda _: [cost]
+    )
     out = tmp_path / "runs"
     done = finish(out, 0)
     ended = freeproj("sweep", study, "--out", out, "--dry-run")

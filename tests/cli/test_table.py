@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from freeproj.config import read_config
-from freeproj.results import open_run
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import read_config
 from freeproj.stats import Row, write_csv
 
 ROW = {

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from fake_study import write_study
-from freeproj.gathering import gather
 from freeproj.report.building import key_lines, make_report
 from freeproj.report.figures import make_figure
 from freeproj.report.forest import forest
+from freeproj.report.gathering import gather
 from freeproj.report.html import Picture, write_page
 from freeproj.report.interactive import disk_data, script_json
 from freeproj.report.study import differences_from_paper, duration_text, study_facts

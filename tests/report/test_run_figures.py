@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fake_study import write_study
-from freeproj.gathering import gather
 from freeproj.report.figures import REGISTRY, find, make_figure
+from freeproj.report.gathering import gather
 from freeproj.report.levels import episode_levels, trials_of
 from freeproj.report.run_numbers import adaptation_numbers, curve_numbers
 from freeproj.report.style import book_style

@@ -32,7 +32,7 @@ def evaluate(run: Path, task: str, map_: str | None, seed: int) -> None:
     import jax
 
     from freeproj.evaluation import evaluate as measure
-    from freeproj.runs import load_agent
+    from freeproj.experiments.run import load_agent
 
     loaded = load_agent(run)
     config = loaded.config
@@ -85,7 +85,7 @@ def _levels(task: str, n_trials: int) -> str:
 @click.option("--delay", default=0.15, show_default=True, help="Seconds per step.")
 def watch(run: Path, task: str, map_: str | None, seed: int, delay: float) -> None:
     """Show one episode of the agent of RUN in the terminal. Ctrl-C ends it."""
-    from freeproj.runs import load_agent
+    from freeproj.experiments.run import load_agent
     from freeproj.watching import watch_episode
 
     loaded = load_agent(run)

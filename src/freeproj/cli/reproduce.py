@@ -73,7 +73,7 @@ def reproduce(
 def _train(scale: str, runs: Path, jobs: int | None, quiet: bool) -> int:
     """Carries out the study and returns how many of its runs failed."""
     from freeproj.cli.sweep import carry_out
-    from freeproj.sweep import read_study
+    from freeproj.experiments.study import read_study
 
     _announce(f"Study {scale}", quiet)
     return len(carry_out(read_study(scale).runs(), runs, jobs=jobs, quiet=quiet))

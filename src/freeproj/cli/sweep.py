@@ -11,6 +11,7 @@ import click
 from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.sweep_view import SweepView, cell_name, duration
+from freeproj.experiments.settings import run_name
 
 __all__ = ["carry_out", "sweep"]
 
@@ -64,7 +65,7 @@ def sweep(
         raise ValueError("--address, --cpus and --gpus are for --engine ray.")
     if engine == "ray" and jobs:
         raise ValueError("--jobs is for --engine local; Ray's is --cpus per task.")
-    from freeproj.sweep import read_study
+    from freeproj.experiments.study import read_study
 
     configs = read_study(study, parse_settings(settings)).runs()
     if dry_run:
@@ -89,7 +90,7 @@ def carry_out(
     **options: Any,
 ) -> list:
     """Does what is left of the runs, tells of each that failed and returns those."""
-    from freeproj.engines import split_finished
+    from freeproj.experiments.engines import split_finished
 
     todo, finished = split_finished(configs, out)
     if not quiet:
@@ -98,7 +99,7 @@ def carry_out(
     outcomes = _run(engine, todo, out, quiet, options) if todo else []
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
-        folder = out / outcome.config.run_name
+        folder = out / run_name(outcome.config)
         click.echo(f"freeproj: {folder} failed twice:\n{outcome.error}", err=True)
     return failed
 
@@ -107,9 +108,9 @@ def _run(
     engine: str, todo: list, out: Path, quiet: bool, options: dict[str, Any]
 ) -> list:
     if engine == "ray":
-        from freeproj.engines.ray import run_ray as run
+        from freeproj.experiments.engines.ray import run_ray as run
     else:
-        from freeproj.engines.local import run_local as run
+        from freeproj.experiments.engines.local import run_local as run
 
     try:
         with SweepView(todo, quiet=quiet) as view:
@@ -125,22 +126,22 @@ def _run(
 
 def _print_plan(configs: tuple, out: Path, jobs: int | None) -> None:
     """Lists the runs, then estimates from a short update of each memory."""
-    from freeproj.engines import split_finished
+    from freeproj.experiments.engines import split_finished
 
     todo, _ = split_finished(configs, out)
-    waiting = {config.run_name for config in todo}
+    waiting = {run_name(config) for config in todo}
     for config in configs:
-        state = "to do" if config.run_name in waiting else "finished"
-        click.echo(f"{cell_name(config):<44} {state:<9} {config.run_name}")
+        state = "to do" if run_name(config) in waiting else "finished"
+        click.echo(f"{cell_name(config):<44} {state:<9} {run_name(config)}")
     click.echo(f"{len(configs)} runs, {len(todo)} to do.")
     if todo:
         _print_estimate(todo, jobs)
 
 
 def _print_estimate(todo: list, jobs: int | None) -> None:
-    from freeproj.engines import programs_of
-    from freeproj.engines.costs import run_bytes, run_seconds
-    from freeproj.engines.local import measure_costs, n_cores
+    from freeproj.experiments.engines import programs_of
+    from freeproj.experiments.engines.costs import run_bytes, run_seconds
+    from freeproj.experiments.engines.local import measure_costs, n_cores
 
     samples = {config.memory: config for config in reversed(todo)}
     with working(f"one short update of {', '.join(samples)}"):

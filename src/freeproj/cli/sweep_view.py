@@ -67,7 +67,7 @@ class SweepView:
     """Shows events; `n_done` counts the runs that came to their end."""
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
-        self._runs = {config.run_name: _RunState(config) for config in configs}
+        self._runs = {config: _RunState(config) for config in configs}
         self._console = Console(stderr=True)
         self._quiet, self._began = quiet, time.monotonic()
         self._live: Live | None = None
@@ -92,7 +92,7 @@ class SweepView:
 
     def show(self, event: Any) -> None:
         """Takes one event of an engine."""
-        run = self._runs[event.config.run_name]
+        run = self._runs[event.config]
         if event.row is not None:
             run.take(event.row)
         kinds: dict[str, str] = {

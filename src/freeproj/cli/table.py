@@ -93,7 +93,7 @@ def table(
 
 def _results(runs: Path | None, files: tuple[Path, ...]) -> tuple:
     """Returns one table of all sources, baselines of its tasks, and what to say."""
-    from freeproj.gathering import gather
+    from freeproj.report.gathering import gather
     from freeproj.report.levels import table_baselines, trials_of
     from freeproj.stats import concatenate, read_csv
 

@@ -56,12 +56,11 @@ def train(
     Without CONFIG the settings are the paper's. The run's folder is named by its
     settings; a finished run is not run again, an interrupted one goes on.
     """
-    from freeproj.config import read_config
-    from freeproj.results import open_run
-    from freeproj.runs import run_training
+    from freeproj.experiments.run import open_run, run_training
+    from freeproj.experiments.settings import read_config, run_name
 
     chosen = read_config(config, parse_settings(settings))
-    folder = out / chosen.run_name
+    folder = out / run_name(chosen)
     if resume and not (folder / "checkpoint").exists():
         raise ValueError(
             f"{folder} has no checkpoint: nothing to resume; leave out --resume."

@@ -19,9 +19,9 @@ import plotly.offline
 from PIL import Image
 
 from freeproj.files import write_atomically
-from freeproj.gathering import Gathered
 from freeproj.report.claims import judge
 from freeproj.report.forest import forest
+from freeproj.report.gathering import Gathered
 from freeproj.report.interactive import (
     adaptation_data,
     curves_data,

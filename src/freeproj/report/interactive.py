@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from freeproj import geometry
-from freeproj.gathering import Gathered
+from freeproj.report.gathering import Gathered
 from freeproj.report.levels import episode_levels, trials_of
 from freeproj.report.numbers import Numbers
 from freeproj.report.panels import task_title

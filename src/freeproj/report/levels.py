@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from freeproj.envs.baselines import baselines
-from freeproj.gathering import cell_task
+from freeproj.experiments.run import Run
+from freeproj.report.gathering import cell_task
 from freeproj.report.paper_numbers import PAPER_TASKS
 from freeproj.report.table_results import Baseline
-from freeproj.results import Run
 
 __all__ = ["Levels", "episode_levels", "level_numbers", "table_baselines", "trials_of"]
 

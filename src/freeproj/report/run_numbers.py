@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from freeproj.gathering import Adaptation, Gathered, gather
+from freeproj.report.gathering import Adaptation, Gathered, gather
 from freeproj.report.paper_numbers import PAPER_TASKS
 from freeproj.stats import Band, Cell, Curve, mean_band
 

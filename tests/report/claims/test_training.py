@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fake_study import TASKS, write_study
-from freeproj.gathering import gather
 from freeproj.report.claims import best_length_exceeds_one, free_beats_plain, judge
+from freeproj.report.gathering import gather
 from freeproj.report.verdicts import Verdict
 
 HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN

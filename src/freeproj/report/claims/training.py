@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from itertools import product
 
-from freeproj.gathering import Gathered
+from freeproj.report.gathering import Gathered
 from freeproj.report.levels import table_baselines
 from freeproj.report.panels import task_title
 from freeproj.report.paper_numbers import PAPER_LENGTHS, PAPER_TASKS

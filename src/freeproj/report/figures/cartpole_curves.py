@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from freeproj.gathering import Gathered
+from freeproj.report.gathering import Gathered
 from freeproj.report.levels import level_numbers, trials_of
 from freeproj.report.numbers import Numbers
 from freeproj.report.panels import (

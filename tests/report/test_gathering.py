@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from freeproj.config import read_config
-from freeproj.gathering import cell_task, find_runs, gather
-from freeproj.results import open_run
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import read_config
+from freeproj.report.gathering import cell_task, find_runs, gather
 
 EVALUATED = {
     "update": 1,

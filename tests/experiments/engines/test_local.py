@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import freeproj
-from freeproj.config import read_config, to_toml
-from freeproj.engines import programs_of, split_finished
-from freeproj.engines.costs import run_bytes, run_seconds, work
-from freeproj.engines.local import measure_costs, run_local
-from freeproj.gathering import gather
-from freeproj.results import open_run
+from freeproj.experiments.engines import programs_of, split_finished
+from freeproj.experiments.engines.costs import run_bytes, run_seconds, work
+from freeproj.experiments.engines.local import measure_costs, run_local
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import read_config, run_name, to_toml
+from freeproj.report.gathering import gather
 from freeproj.stats import format_csv
 
 SETTINGS = {"task": "HigherLower", "n_updates": 40, "evaluation.every": 10}
@@ -45,7 +45,7 @@ def tables(out):
 
 
 def n_updates(out, config):
-    log = out / config.run_name / "log.jsonl"
+    log = out / run_name(config) / "log.jsonl"
     return log.read_text().count("\n") if log.exists() else 0
 
 
@@ -118,7 +118,7 @@ def test_a_killed_worker_and_a_killed_driver_leave_the_same_tables(
     assert printed.strip() == str(out)
     assert tables(out) == tables(undisturbed)
     for config in CONFIGS:
-        name = f"{config.run_name}/agent.npz"
+        name = f"{run_name(config)}/agent.npz"
         assert (out / name).read_bytes() == (undisturbed / name).read_bytes()
 
 
@@ -170,7 +170,7 @@ def test_two_sweeps_at_once_share_the_work(undisturbed, tmp_path):
 
 @pytest.mark.slow
 def test_a_run_that_fails_twice_is_reported_and_the_others_go_on(undisturbed, tmp_path):
-    bad = tmp_path / CONFIGS[0].run_name
+    bad = tmp_path / run_name(CONFIGS[0])
     (bad / "checkpoint").mkdir(parents=True)
     (bad / "config.toml").write_text(to_toml(CONFIGS[0]))
     (bad / "checkpoint" / "state.npz").write_text("not an archive")
@@ -183,7 +183,7 @@ def test_a_run_that_fails_twice_is_reported_and_the_others_go_on(undisturbed, tm
 
 
 def test_a_folder_of_other_settings_is_left_alone(tmp_path):
-    folder = tmp_path / CONFIGS[0].run_name
+    folder = tmp_path / run_name(CONFIGS[0])
     folder.mkdir()
     (folder / "config.toml").write_text(to_toml(CONFIGS[1]))
     with pytest.raises(ValueError, match="made with other settings"):

@@ -5,6 +5,11 @@ somewhere, and reports events. The folder is the only state: whatever an engine,
 process or a node does, finished runs are not run again and broken ones go on.
 """
 
-from freeproj.engines.events import Event, Outcome, programs_of, split_finished
+from freeproj.experiments.engines.events import (
+    Event,
+    Outcome,
+    programs_of,
+    split_finished,
+)
 
 __all__ = ["Event", "Outcome", "programs_of", "split_finished"]

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freeproj.config import read_config
-from freeproj.results import load_tree, open_run, read_run, save_tree
-from freeproj.runs import load_agent, run_training
+from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.run import load_agent, open_run, read_run, run_training
+from freeproj.experiments.settings import read_config, run_name
 
 CONFIG = read_config("smoke")
 
@@ -164,7 +164,7 @@ def test_a_killed_process_resumes_to_the_same_end(tmp_path, finished):
     )
     run, patience = open_run(tmp_path / "probe", CONFIG), time.monotonic() + 240
     shutil.rmtree(run.folder)
-    log = tmp_path / CONFIG.run_name / "log.jsonl"
+    log = tmp_path / run_name(CONFIG) / "log.jsonl"
     while not (log.exists() and log.read_text().count("\n") >= 1):
         assert process.poll() is None or log.exists()
         assert time.monotonic() < patience

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeproj.config import TrainConfig
-from freeproj.results import open_run
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import run_name
 
 __all__ = [
     "KINDS",
@@ -53,7 +54,7 @@ def split_finished(
     """
     todo, finished = [], []
     for config in configs:
-        folder = Path(out) / config.run_name
+        folder = Path(out) / run_name(config)
         done = folder.exists() and open_run(out, config).is_finished
         (finished if done else todo).append(config)
     return todo, finished

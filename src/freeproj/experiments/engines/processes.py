@@ -11,14 +11,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from freeproj.engines.events import last_lines
-from freeproj.engines.worker import SINGLE_THREAD
+from freeproj.experiments.engines.events import last_lines
+from freeproj.experiments.engines.worker import SINGLE_THREAD
 
 __all__ = ["WorkerProcess"]
 
 # The worker sees the modules that the driver sees, installed or not.
 _START = (
-    "import sys; sys.path[:] = {path!r}; import freeproj.engines.worker as w; w.main()"
+    "import sys; sys.path[:] = {path!r}; "
+    "import freeproj.experiments.engines.worker as w; w.main()"
 )
 
 

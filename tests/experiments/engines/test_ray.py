@@ -13,10 +13,10 @@ import ray
 from ray.cluster_utils import Cluster
 
 import freeproj
-from freeproj.config import read_config
-from freeproj.engines.local import run_local
-from freeproj.engines.ray import run_ray
-from freeproj.results import open_run
+from freeproj.experiments.engines.local import run_local
+from freeproj.experiments.engines.ray import run_ray
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import read_config, run_name
 
 # Ray forks and at once becomes another program, which JAX cannot know.
 pytestmark = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
@@ -44,7 +44,7 @@ def test_an_address_without_a_cluster_is_refused_at_once(tmp_path):
 
 
 def n_updates(out, config):
-    log = out / config.run_name / "log.jsonl"
+    log = out / run_name(config) / "log.jsonl"
     return log.read_text().count("\n") if log.exists() else 0
 
 
@@ -80,5 +80,5 @@ def test_a_killed_node_loses_nothing_and_counts_nothing_twice(cluster, tmp_path)
     undisturbed = tmp_path / "local"
     run_local(CONFIGS, undisturbed)
     for config in CONFIGS:
-        name = f"{config.run_name}/log.jsonl"
+        name = f"{run_name(config)}/log.jsonl"
         assert (out / name).read_bytes() == (undisturbed / name).read_bytes()

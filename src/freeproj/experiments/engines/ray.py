@@ -17,11 +17,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from freeproj.config import TrainConfig, config_from, to_toml
-from freeproj.engines.events import Event, Outcome, Report, last_lines
-from freeproj.engines.worker import SINGLE_THREAD
-from freeproj.results import LockedRunError, read_run
-from freeproj.runs import run_training
+from freeproj.config import TrainConfig
+from freeproj.experiments.engines.events import Event, Outcome, Report, last_lines
+from freeproj.experiments.engines.worker import SINGLE_THREAD
+from freeproj.experiments.run import LockedRunError, read_run, run_training
+from freeproj.experiments.settings import config_from, run_name, to_toml
 
 # Ray reads these as it is imported: no environment of its own for every worker, no
 # token in the home folder.
@@ -124,7 +124,7 @@ class _Tasks:
             for reference in self._under_way:
                 ray.cancel(reference, force=True)
             raise
-        return [self._outcomes[config.run_name] for config in self._configs]
+        return [self._outcomes[run_name(config)] for config in self._configs]
 
     def _submit(self, task: Any, config: TrainConfig) -> None:
         reference = task.remote(to_toml(config), self._out)
@@ -133,10 +133,10 @@ class _Tasks:
     def _look(self) -> None:
         """Reports how far the runs are: the logs are in the shared folder."""
         for config in self._under_way.values():
-            log = Path(self._out) / config.run_name / "log.jsonl"
+            log = Path(self._out) / run_name(config) / "log.jsonl"
             size = log.stat().st_size if log.exists() else 0
-            if size != self._sizes.get(config.run_name, 0):
-                self._sizes[config.run_name] = size
+            if size != self._sizes.get(run_name(config), 0):
+                self._sizes[run_name(config)] = size
                 rows = read_run(log.parent).log()
                 if rows:
                     self._report(Event(config, "row", rows[-1]))
@@ -148,16 +148,16 @@ class _Tasks:
             row: Any = ray.get(reference)
         except RayError as error:
             text = last_lines(_COLOUR.sub("", str(error)))
-            first = config.run_name not in self._failures
-            self._failures.add(config.run_name)
+            first = run_name(config) not in self._failures
+            self._failures.add(run_name(config))
             if first:
                 self._report(Event(config, "retry", text=text))
                 self._submit(task, config)
             else:
-                self._outcomes[config.run_name] = Outcome(config, None, text)
+                self._outcomes[run_name(config)] = Outcome(config, None, text)
                 self._report(Event(config, "failed", text=text))
         else:
-            self._outcomes[config.run_name] = Outcome(config, row)
+            self._outcomes[run_name(config)] = Outcome(config, row)
             self._report(Event(config, "done", row))
 
 

@@ -5,8 +5,8 @@ import tomllib
 
 import pytest
 
-from freeproj.config import SHIPPED, config_from, read_config, to_toml
-from freeproj.sweep import STUDIES, Study, read_study
+from freeproj.experiments.settings import SHIPPED, config_from, read_config, to_toml
+from freeproj.experiments.study import STUDIES, Grid, read_study
 
 GRID = """
 base = "smoke"
@@ -165,5 +165,5 @@ def test_shipped_studies_are_listed_and_stand_on_shipped_settings():
 
 
 def test_a_study_can_be_made_in_python():
-    study = Study(base={"n_envs": 8}, grid={"seed": (0, 1)})
+    study = Grid(base={"n_envs": 8}, grid={"seed": (0, 1)})
     assert [c.seed for c in study.runs()] == [0, 1]

@@ -14,10 +14,17 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from freeproj.config import TrainConfig, to_toml
-from freeproj.engines.costs import Cost
-from freeproj.engines.events import Event, Outcome, Report, last_lines, programs_of
-from freeproj.engines.processes import WorkerProcess
+from freeproj.config import TrainConfig
+from freeproj.experiments.engines.costs import Cost
+from freeproj.experiments.engines.events import (
+    Event,
+    Outcome,
+    Report,
+    last_lines,
+    programs_of,
+)
+from freeproj.experiments.engines.processes import WorkerProcess
+from freeproj.experiments.settings import run_name, to_toml
 
 __all__ = ["measure_costs", "n_cores", "run_local"]
 
@@ -51,7 +58,7 @@ def run_local(
         except BaseException:
             work.stop()
             raise
-    return [work.outcomes[config.run_name] for config in configs]
+    return [work.outcomes[run_name(config)] for config in configs]
 
 
 def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
@@ -119,7 +126,7 @@ class _Work:
                 free = [
                     config
                     for config in self._waiting
-                    if self._not_before.get(config.run_name, 0.0) <= now
+                    if self._not_before.get(run_name(config), 0.0) <= now
                 ]
                 if free:
                     chosen = self._choose(free, last)
@@ -138,14 +145,14 @@ class _Work:
 
     def _do(self, me: int, config: TrainConfig) -> None:
         order = {"order": "train", "config": to_toml(config), "out": self._out}
-        if config.run_name not in self._not_before:
+        if run_name(config) not in self._not_before:
             self._tell(Event(config, "started"))
         for answer in self._worker(me).ask(**order):
             kind, row = answer["kind"], answer.get("row")
             if kind in ("row", "done"):
                 self._tell(Event(config, kind, row))
             if kind == "done":
-                self.outcomes[config.run_name] = Outcome(config, row)
+                self.outcomes[run_name(config)] = Outcome(config, row)
             elif kind == "locked":
                 self._wait_for(config)
             elif kind in ("failed", "died"):
@@ -154,16 +161,16 @@ class _Work:
 
     def _wait_for(self, config: TrainConfig) -> None:
         with self._lock:
-            if config.run_name not in self._not_before:
+            if run_name(config) not in self._not_before:
                 self._tell(Event(config, "elsewhere"))
-            self._not_before[config.run_name] = time.monotonic() + _POLL
+            self._not_before[run_name(config)] = time.monotonic() + _POLL
             self._waiting.append(config)
 
     def _fail(self, config: TrainConfig, text: str) -> None:
         with self._lock:
             if self._stopped:
                 return
-            name = config.run_name
+            name = run_name(config)
             self._failures[name] = self._failures.get(name, 0) + 1
             if self._failures[name] == 1:
                 self._waiting.insert(0, config)

@@ -33,11 +33,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from freeproj.config import SHIPPED, TrainConfig, config_from, dotted, read_config
+from freeproj.config import TrainConfig
+from freeproj.experiments.settings import (
+    SHIPPED,
+    config_from,
+    dotted,
+    read_config,
+    run_name,
+)
 
-__all__ = ["STUDIES", "Study", "read_study"]
+__all__ = ["STUDIES", "Grid", "read_study"]
 
-_FOLDER = Path(__file__).parent / "studies"
+_FOLDER = Path(__file__).parents[1] / "studies"
 STUDIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 # Words for the keys that a study nearly always has.
@@ -53,7 +60,7 @@ _Flat = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class Grid:
     """A grid of settings; all keys are dotted keys of `TrainConfig`.
 
     Args:
@@ -81,12 +88,12 @@ class Study:
             )
         seen: dict[str, TrainConfig] = {}
         for run in runs:
-            if run.run_name in seen:
+            if run_name(run) in seen:
                 raise ValueError(
-                    f"The study has the run {run.run_name} twice: two combinations of "
+                    f"The study has the run {run_name(run)} twice: two combinations of "
                     "its grid give the same settings; leave one out."
                 )
-            seen[run.run_name] = run
+            seen[run_name(run)] = run
         return tuple(runs)
 
     def _cells(self) -> list[dict[str, Any]]:
@@ -120,7 +127,7 @@ class Study:
         return config_from(self.base, settings)
 
 
-def read_study(source: str | Path, settings: _Flat | None = None) -> Study:
+def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
     """Reads a study, shipped by name or from a file, and overrides `settings`.
 
     A setting whose key stands in the grid (`seeds`, `tasks`, …) replaces its values;
@@ -150,7 +157,7 @@ def _beside(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return dict(table)
 
 
-def _study(table: Mapping[str, Any]) -> Study:
+def _study(table: Mapping[str, Any]) -> Grid:
     for key in table:
         if key not in _KEYS:
             raise ValueError(f"No key `{key}` in a study. Known: {', '.join(_KEYS)}.")
@@ -161,7 +168,7 @@ def _study(table: Mapping[str, Any]) -> Study:
             f"got {base!r}."
         )
     grid = _table(table.get("grid"), "[grid]")
-    return Study(
+    return Grid(
         base=base,
         settings=_table(table.get("settings", {}), "settings"),
         grid={key: _axis(key, values) for key, values in grid.items()},
@@ -181,7 +188,7 @@ def _override(table: Any) -> tuple[_Flat, _Flat]:
     return match, settings
 
 
-def _overridden(study: Study, settings: _Flat) -> Study:
+def _overridden(study: Grid, settings: _Flat) -> Grid:
     chosen = _table(dict(settings), "settings")
     axes = {key: value for key, value in chosen.items() if key in study.grid}
     return dataclasses.replace(
@@ -191,7 +198,7 @@ def _overridden(study: Study, settings: _Flat) -> Study:
     )
 
 
-def _check_matches(study: Study) -> None:
+def _check_matches(study: Grid) -> None:
     """A match that no run meets is a slip of the pen, not a wish."""
     cells = study._cells()
     for name, matches in (

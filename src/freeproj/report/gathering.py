@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 
 from freeproj.config import TrainConfig
 from freeproj.envs import make
-from freeproj.results import Run, read_run
+from freeproj.experiments.run import Run, read_run
 from freeproj.stats import Row, Table, as_table
 
 __all__ = ["Adaptation", "Gathered", "cell_task", "find_runs", "gather"]

@@ -49,8 +49,8 @@ def _listen(orders: queue.Queue[str]) -> None:
 
 
 def _train(order: dict[str, Any], answers: IO[str]) -> None:
-    from freeproj.config import config_from
-    from freeproj.runs import run_training
+    from freeproj.experiments.run import run_training
+    from freeproj.experiments.settings import config_from
 
     config = config_from(tomllib.loads(order["config"]))
     report = functools.partial(_answer_row, answers)
@@ -59,8 +59,8 @@ def _train(order: dict[str, Any], answers: IO[str]) -> None:
 
 
 def _measure(order: dict[str, Any], answers: IO[str]) -> None:
-    from freeproj.config import config_from
-    from freeproj.engines.costs import measure_cost
+    from freeproj.experiments.engines.costs import measure_cost
+    from freeproj.experiments.settings import config_from
 
     cost = measure_cost(config_from(tomllib.loads(order["config"])))
     _answer(answers, kind="done", row=cost._asdict())
@@ -70,7 +70,7 @@ _ORDERS = {"train": _train, "measure": _measure}
 
 
 def _kind_of(error: Exception) -> str:
-    from freeproj.results import LockedRunError
+    from freeproj.experiments.run import LockedRunError
 
     return "locked" if isinstance(error, LockedRunError) else "failed"
 

@@ -19,22 +19,32 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 from jaxtyping import PyTree
 
-from freeproj.config import TrainConfig, read_config, to_toml
+from freeproj.agents import ActorCritic
+from freeproj.config import TrainConfig
+from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.log import append_line, read_lines, with_nans, without_nans
+from freeproj.experiments.settings import read_config, run_name, to_toml
 from freeproj.files import write_atomically
+from freeproj.metaenv import MetaEnv
+from freeproj.training import start, train
 
-__all__ = ["LockedRunError", "Run", "load_tree", "open_run", "read_run", "save_tree"]
+__all__ = [
+    "LoadedAgent",
+    "LockedRunError",
+    "Run",
+    "load_agent",
+    "open_run",
+    "read_run",
+    "run_training",
+]
 
 
 class LockedRunError(ValueError):
@@ -63,13 +73,13 @@ class Run:
 
     def log(self) -> list[dict[str, Any]]:
         """Reads the updates so far; a line torn by a crash is left out."""
-        return [_with_nans(row) for row in _lines(self.folder / "log.jsonl")]
+        return [with_nans(row) for row in read_lines(self.folder / "log.jsonl")]
 
     def times(self) -> list[float]:
         """Reads when each update ended, in seconds since 1970."""
         path = self.folder / "timing.jsonl"
         try:
-            return [float(row["time"]) for row in _lines(path)]
+            return [float(row["time"]) for row in read_lines(path)]
         except (KeyError, TypeError) as error:
             raise ValueError(f"{path} has a line without a time.") from error
 
@@ -92,21 +102,21 @@ class Run:
     def cut(self, n_done: int) -> None:
         """Drops what the log has beyond the updates that are safe in a checkpoint."""
         for name in ("log.jsonl", "timing.jsonl"):
-            rows = _lines(self.folder / name)[:n_done]
+            rows = read_lines(self.folder / name)[:n_done]
             text = "".join(json.dumps(row) + "\n" for row in rows).encode()
             write_atomically(self.folder / name, lambda file, t=text: file.write(t))
 
     def record(self, state: PyTree, row: dict[str, Any]) -> None:
         """Appends an update to the log, then stores the state behind it."""
-        _append(self.folder / "log.jsonl", _without_nans(row))
+        append_line(self.folder / "log.jsonl", without_nans(row))
         now = {"update": row["update"], "time": time.time()}
-        _append(self.folder / "timing.jsonl", now)
+        append_line(self.folder / "timing.jsonl", now)
         save_tree(self._checkpoint, state)
 
     def finish(self, agent: PyTree) -> None:
         """Stores the weights, and the last line of the log as the end of the run."""
         save_tree(self.folder / "agent.npz", agent)
-        last = json.dumps(_without_nans(self.log()[-1]), indent=2) + "\n"
+        last = json.dumps(without_nans(self.log()[-1]), indent=2) + "\n"
         write_atomically(
             self.folder / "final.json", lambda file: file.write(last.encode())
         )
@@ -128,9 +138,17 @@ class Run:
         return self.folder / "checkpoint" / "state.npz"
 
 
+class LoadedAgent(NamedTuple):
+    """A trained agent, its settings, and the meta-environment that it was tested in."""
+
+    agent: ActorCritic
+    config: TrainConfig
+    env: MetaEnv
+
+
 def open_run(out: str | Path, config: TrainConfig) -> Run:
     """Returns the folder of these settings below `out`; makes it if need be."""
-    folder = Path(out) / config.run_name
+    folder = Path(out) / run_name(config)
     stored = folder / "config.toml"
     if not stored.exists():
         text = to_toml(config)
@@ -151,41 +169,48 @@ def read_run(folder: str | Path) -> Run:
     return Run(folder, _config_of(folder / "config.toml"))
 
 
-def save_tree(path: Path, tree: PyTree) -> None:
-    """Stores the arrays of a tree, by number, in one file."""
-    leaves = [np.asarray(_plain(leaf)) for leaf in jax.tree.leaves(tree)]
-    arrays: dict[str, Any] = {f"{i:05d}": leaf for i, leaf in enumerate(leaves)}
-    write_atomically(path, lambda file: np.savez(file, **arrays))
+def run_training(
+    config: TrainConfig,
+    out: str | Path = "runs",
+    *,
+    report: Callable[[dict[str, Any]], None] | None = None,
+) -> Run:
+    """Trains in a folder below `out`: starts, goes on, or finds the run finished.
+
+    `report` is called with each new row of the log, after it is safe on disk.
+    """
+    run = open_run(out, config)
+    with run.lock():
+        if run.is_finished:
+            return run
+        key = jax.random.key(config.seed)
+        state = None
+        if run.has_checkpoint:
+            state, _ = run.resume(jax.eval_shape(lambda: start(key, config)))
+        else:
+            run.cut(0)  # an update may be in the log whose checkpoint never came
+
+        def record(state, row: dict[str, Any]) -> None:
+            run.record(state, row)
+            if report is not None:
+                report(row)
+
+        result = train(key, config, state=state, report=record)
+        run.finish(result.agent)
+    return run
 
 
-def load_tree(path: Path, like: PyTree) -> PyTree:
-    """Reads the arrays that `save_tree` stored into a tree of the same structure."""
-    leaves, structure = jax.tree.flatten(like)
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            stored = [archive[f"{i:05d}"] for i in range(len(archive.files))]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} cannot be read ({error}); is it damaged?") from error
-    shapes = [jax.eval_shape(_plain, leaf).shape for leaf in leaves]
-    if [array.shape for array in stored] != shapes:
-        raise ValueError(
-            f"{path} was written with other settings or another version: its arrays "
-            "do not fit."
-        )
-    pairs = zip(leaves, stored, strict=True)
-    return jax.tree.unflatten(structure, [_like(leaf, array) for leaf, array in pairs])
-
-
-def _plain(leaf: Any) -> Any:
-    """Returns a leaf as numbers; random keys are their bits."""
-    is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-    return jax.random.key_data(leaf) if is_key else leaf
-
-
-def _like(leaf: Any, array: np.ndarray) -> Any:
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(jnp.asarray(array))
-    return jnp.asarray(array, leaf.dtype)
+def load_agent(folder: str | Path) -> LoadedAgent:
+    """Loads the agent of a run: of its end or, while it lasts, of its last update."""
+    run = read_run(folder)
+    like = jax.eval_shape(lambda: start(jax.random.key(0), run.config))
+    if run.is_finished:
+        agent = load_tree(run.folder / "agent.npz", like.agent)
+    elif run.has_checkpoint:
+        agent = load_tree(run.folder / "checkpoint" / "state.npz", like).agent
+    else:
+        raise ValueError(f"{folder} has no agent yet: its first update is not done.")
+    return LoadedAgent(agent, run.config, run.config.evaluation_env())
 
 
 def _config_of(path: Path) -> TrainConfig:
@@ -193,46 +218,3 @@ def _config_of(path: Path) -> TrainConfig:
         return read_config(path)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def _append(path: Path, row: dict[str, Any]) -> None:
-    with open(path, "a") as file:
-        file.write(json.dumps(row) + "\n")
-        file.flush()
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    """Reads complete lines; the last one may be torn."""
-    if not path.exists():
-        return []
-    rows = []
-    lines = path.read_text(errors="replace").split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line:
-            continue
-        try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
-            if number >= len(lines) - 1:
-                break
-            raise ValueError(
-                f"{path}, line {number} is damaged: {line[:60]!r}"
-            ) from None
-    return rows
-
-
-def _without_nans(value: Any) -> Any:
-    """JSON has no nan: no data is null."""
-    if isinstance(value, dict):
-        return {key: _without_nans(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_without_nans(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _with_nans(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _with_nans(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_with_nans(each) for each in value]
-    return math.nan if value is None else value

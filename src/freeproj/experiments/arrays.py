@@ -1,0 +1,56 @@
+"""Trees of arrays on disk: stored by number, read into the shapes that are expected.
+
+Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PyTree
+
+from freeproj.files import write_atomically
+
+__all__ = ["load_tree", "save_tree"]
+
+
+def save_tree(path: Path, tree: PyTree) -> None:
+    """Stores the arrays of a tree, by number, in one file."""
+    leaves = [np.asarray(_plain(leaf)) for leaf in jax.tree.leaves(tree)]
+    arrays: dict[str, Any] = {f"{i:05d}": leaf for i, leaf in enumerate(leaves)}
+    write_atomically(path, lambda file: np.savez(file, **arrays))
+
+
+def load_tree(path: Path, like: PyTree) -> PyTree:
+    """Reads the arrays that `save_tree` stored into a tree of the same structure."""
+    leaves, structure = jax.tree.flatten(like)
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            stored = [archive[f"{i:05d}"] for i in range(len(archive.files))]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise ValueError(f"{path} cannot be read ({error}); is it damaged?") from error
+    shapes = [jax.eval_shape(_plain, leaf).shape for leaf in leaves]
+    if [array.shape for array in stored] != shapes:
+        raise ValueError(
+            f"{path} was written with other settings or another version: its arrays "
+            "do not fit."
+        )
+    pairs = zip(leaves, stored, strict=True)
+    return jax.tree.unflatten(structure, [_like(leaf, array) for leaf, array in pairs])
+
+
+def _plain(leaf: Any) -> Any:
+    """Returns a leaf as numbers; random keys are their bits."""
+    is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return jax.random.key_data(leaf) if is_key else leaf
+
+
+def _like(leaf: Any, array: np.ndarray) -> Any:
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(jnp.asarray(array))
+    return jnp.asarray(array, leaf.dtype)
