@@ -17,17 +17,17 @@ from typing import Any, Generic, TypeVar
 
 __all__ = ["Registry", "import_name", "is_import_name", "name_of", "suggestion"]
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-class Registry(Generic[T]):
+class Registry(Generic[_T]):
     """Things of one kind by name, in the order in which they were added."""
 
     def __init__(self, kind: str):
         self.kind = kind
-        self._things: dict[str, T] = {}
+        self._things: dict[str, _T] = {}
 
-    def add(self, name: str, thing: T) -> T:
+    def add(self, name: str, thing: _T) -> _T:
         """Adds a thing under a new name."""
         if name in self._things:
             raise ValueError(
@@ -36,7 +36,7 @@ class Registry(Generic[T]):
         self._things[name] = thing
         return thing
 
-    def resolve(self, name: str) -> T:
+    def resolve(self, name: str) -> _T:
         """Return the thing of a known name or of `module:attribute`."""
         if name in self._things:
             return self._things[name]
