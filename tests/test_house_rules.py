@@ -28,13 +28,20 @@ LAYERS = (
     ("matrices", "geometry", "envs"),
     ("words", "names", "files", "cache"),
 )
+# The same inside `report`; whatever stands beside these packages is the ground.
+REPORT_LAYERS = (
+    ("report.page",),
+    ("report.figures", "report.tables", "report.paper.claims"),
+    ("report.paper",),
+    ("report",),
+)
 HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
 
 # Heavy libraries and the only places that may name them.
 HOMES = {
-    "matplotlib": ("report",),
-    "plotly": ("report",),
-    "jinja2": ("report",),
+    "matplotlib": ("report.figures",),
+    "plotly": ("report.page",),
+    "jinja2": ("report.page",),
     "duckdb": ("report",),
     "ray": ("experiments.engines.ray",),
     "optax": ("training",),
@@ -92,6 +99,34 @@ def test_imports_point_down_the_data_path(module):
         top, *below = imported.split(".")
         if top == "freeproj" and below and below[0] in HEIGHT:
             assert HEIGHT[below[0]] <= HEIGHT[own], f"{module} imports {imported}"
+
+
+def report_height(module):
+    """Returns how high a module of `report` stands; None for all others."""
+    for row, names in enumerate(REPORT_LAYERS):
+        if any(module == name or module.startswith(f"{name}.") for name in names):
+            return -row
+    return None
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if "report." in name])
+def test_imports_point_down_inside_the_report(module):
+    own = report_height(module)
+    for imported in imports_of(MODULES[module]):
+        below = report_height(imported.removeprefix("freeproj."))
+        if own is not None and below is not None:
+            assert below <= own, f"{module} imports {imported}"
+
+
+def test_claims_need_no_drawing_library():
+    code = (
+        "import sys, freeproj.report.paper.claims; "
+        "print([n for n in ('matplotlib', 'plotly', 'jinja2') if n in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -16,8 +16,8 @@ import pytest
 from PIL import Image
 
 from fake_study import write_study
-from freeproj.report.building import make_report
 from freeproj.report.figures import make_figure
+from freeproj.report.page.building import make_report
 from freeproj.spectra import limit_effective_dimension
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from freeproj.report.figures import REGISTRY, cayley, find, overview
-from freeproj.report.style import book_style
+from freeproj.report.figures.style import book_style
 
 
 def test_every_picture_and_table_of_the_paper_has_its_name():

@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 from fake_study import write_study
-from freeproj.report.building import key_lines, make_report
-from freeproj.report.figures import make_figure
-from freeproj.report.forest import forest
 from freeproj.report.gathering import gather
-from freeproj.report.html import Picture, write_page
-from freeproj.report.interactive import disk_data, script_json
-from freeproj.report.study import differences_from_paper, duration_text, study_facts
-from freeproj.report.verdicts import Finding, Verdict
+from freeproj.report.figures import make_figure
+from freeproj.report.page.building import key_lines, make_report
+from freeproj.report.page.forest import forest
+from freeproj.report.page.html import Picture, write_page
+from freeproj.report.page.interactive import disk_data, script_json
+from freeproj.report.paper.facts import (
+    differences_from_paper,
+    duration_text,
+    study_facts,
+)
+from freeproj.report.paper.verdicts import Finding, Verdict
 from freeproj.stats import Interval
 
 SCRIPT = re.compile(r"<script.*?</script>", re.S)

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from freeproj.report.levels import episode_levels, table_baselines
-from freeproj.report.paper_numbers import PAPER_TASKS
+from freeproj.report.paper.baselines import episode_levels, table_baselines
+from freeproj.report.paper.numbers import PAPER_TASKS
 
 
 def test_an_episodes_levels_are_those_of_its_trials():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from freeproj.files import write_atomically
-from freeproj.report.numbers import load_numbers, save_numbers
+from freeproj.report.saved import load_numbers, save_numbers
 
 
 def test_numbers_come_back_as_they_were(tmp_path):

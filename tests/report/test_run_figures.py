@@ -7,10 +7,9 @@ import pytest
 
 from fake_study import write_study
 from freeproj.report.figures import REGISTRY, find, make_figure
-from freeproj.report.gathering import gather
-from freeproj.report.levels import episode_levels, trials_of
-from freeproj.report.run_numbers import adaptation_numbers, curve_numbers
-from freeproj.report.style import book_style
+from freeproj.report.figures.style import book_style
+from freeproj.report.paper.baselines import episode_levels, trials_of
+from freeproj.report.paper.run_numbers import adaptation_numbers, curve_numbers
 from freeproj.stats import learning_curves
 
 FROM_RUNS = [name for name, spec in REGISTRY.items() if spec.needs_runs]

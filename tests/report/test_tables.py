@@ -7,9 +7,9 @@ import re
 import pytest
 
 from freeproj import stats
-from freeproj.report.grid import Grid, to_latex, to_markdown, to_terminal
-from freeproj.report.paper_numbers import PAPER_LENGTHS, PAPER_RESULTS, PAPER_TASKS
+from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS, PAPER_TASKS
 from freeproj.report.tables import FORMATS, TABLES, format_table
+from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
 
 FAMILIES = ((256, 1), (16, 2), (4, 4), (2, 8))
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from freeproj.report.verdicts import (
+from freeproj.report.paper.verdicts import (
     Verdict,
     combine,
     decide,

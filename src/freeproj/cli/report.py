@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from freeproj.cli.progress import track
-from freeproj.report.building import key_lines, make_report
+from freeproj.report.page.building import key_lines, make_report
 
 __all__ = ["report"]
 

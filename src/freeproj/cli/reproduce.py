@@ -46,8 +46,8 @@ def reproduce(
     What an earlier, broken run has finished is kept. The runs are in OUT/runs-SCALE, so
     that scales do not mix.
     """
-    from freeproj.report.building import key_lines, make_report
     from freeproj.report.figures import find
+    from freeproj.report.page.building import key_lines, make_report
 
     specs = [find(name) for name in only]  # a wrong name is told before the work
     runs = out / f"runs-{scale}"

@@ -94,7 +94,7 @@ def table(
 def _results(runs: Path | None, files: tuple[Path, ...]) -> tuple:
     """Returns one table of all sources, baselines of its tasks, and what to say."""
     from freeproj.report.gathering import gather
-    from freeproj.report.levels import table_baselines, trials_of
+    from freeproj.report.paper.baselines import table_baselines, trials_of
     from freeproj.stats import concatenate, read_csv
 
     tables, found, notes = [read_csv(path) for path in files], (), []

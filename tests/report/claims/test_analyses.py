@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freeproj.report.claims import (
+from freeproj.report.figures import effective_dimension, kernel_spectra, lsmdp
+from freeproj.report.paper.claims import (
     effective_dimension_falls,
     longer_words_help_lsmdp,
     theory_matches,
 )
-from freeproj.report.figures import effective_dimension, kernel_spectra, lsmdp
-from freeproj.report.verdicts import Verdict
+from freeproj.report.paper.verdicts import Verdict
 
 HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from fake_study import TASKS, write_study
-from freeproj.report.claims import best_length_exceeds_one, free_beats_plain, judge
 from freeproj.report.gathering import gather
-from freeproj.report.verdicts import Verdict
+from freeproj.report.paper.claims import (
+    best_length_exceeds_one,
+    free_beats_plain,
+    judge,
+)
+from freeproj.report.paper.verdicts import Verdict
 
 HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
 UP = {1: 0.2, 4: 0.5}

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from freeproj.files import write_atomically
-from freeproj.report.numbers import Numbers, load_numbers, save_numbers
+from freeproj.report.saved import Numbers, load_numbers, save_numbers
 
 __all__ = [
     "FORMATS",
@@ -66,23 +66,9 @@ _SPECS = (
         "kernel_spectra",
     ),
     FigureSpec(
-        "table-results",
-        "MMER and raw returns beside the paper's, chance and ceiling (Table 1)",
-        "table",
-        {"table": "table-results"},
-        needs_runs=True,
-    ),
-    FigureSpec(
         "cartpole-curves",
         "Training and held-out returns, RP and FRP, GRU and S5 (Fig. 3)",
         "cartpole_curves",
-        needs_runs=True,
-    ),
-    FigureSpec(
-        "table-lengths",
-        "The best word length per task and memory (Table 2)",
-        "table",
-        {"table": "table-lengths"},
         needs_runs=True,
     ),
     FigureSpec("lsmdp", "LSMDP: four distances against word length (Fig. 4)", "lsmdp"),
@@ -196,7 +182,7 @@ def _load(spec: FigureSpec, path: str | Path) -> Numbers:
 
 
 def _draw(module: ModuleType, numbers: Numbers, out: Path) -> Path:
-    from freeproj.report.style import book_style
+    from freeproj.report.figures.style import book_style
 
     with book_style():
         figure = module.draw(numbers)

@@ -10,10 +10,14 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from freeproj.report.levels import level_numbers, trials_of
-from freeproj.report.numbers import Numbers
-from freeproj.report.panels import draw_lengths, mean_text
-from freeproj.report.run_numbers import adaptation_numbers, ordered_tasks, read_runs
+from freeproj.report.figures.panels import draw_lengths, mean_text
+from freeproj.report.paper.baselines import level_numbers, trials_of
+from freeproj.report.paper.run_numbers import (
+    adaptation_numbers,
+    ordered_tasks,
+    read_runs,
+)
+from freeproj.report.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

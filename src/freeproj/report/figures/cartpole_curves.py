@@ -12,19 +12,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from freeproj.report.gathering import Gathered
-from freeproj.report.levels import level_numbers, trials_of
-from freeproj.report.numbers import Numbers
-from freeproj.report.panels import (
+from freeproj.report.figures.panels import (
     draw_curve,
     draw_level,
     mean_text,
     panel_grid,
     seeds_text,
     share_legend,
-    task_title,
 )
-from freeproj.report.run_numbers import curve_numbers, read_runs
-from freeproj.report.style import PALETTE
+from freeproj.report.figures.style import PALETTE
+from freeproj.report.paper.baselines import level_numbers, trials_of
+from freeproj.report.paper.labels import task_title
+from freeproj.report.paper.run_numbers import curve_numbers, read_runs
+from freeproj.report.saved import Numbers
 from freeproj.stats import Curve, best_lengths, learning_curves
 
 __all__ = ["compute", "draw"]

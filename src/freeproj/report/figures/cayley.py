@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from freeproj import geometry
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import COLUMN, INK, PALETTE, math_word
+from freeproj.report.figures.style import COLUMN, INK, PALETTE, math_word
+from freeproj.report.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

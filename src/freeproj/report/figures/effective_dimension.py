@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from freeproj import words
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import COLUMN, INK, length_colour
+from freeproj.report.figures.style import COLUMN, INK, length_colour
+from freeproj.report.saved import Numbers
 from freeproj.spectra import (
     effective_dimension,
     gaussian_data,

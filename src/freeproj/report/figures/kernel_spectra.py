@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from freeproj import words
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import INK, WIDE, length_colour
+from freeproj.report.figures.style import INK, WIDE, length_colour
+from freeproj.report.saved import Numbers
 from freeproj.spectra import density_curve, gaussian_data, sample_root_singular_values
 
 __all__ = ["compute", "draw"]

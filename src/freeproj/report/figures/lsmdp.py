@@ -21,8 +21,8 @@ from freeproj.lsmdp import (
     lattice,
     paired_changes,
 )
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import INK, PALETTE, WIDE
+from freeproj.report.figures.style import INK, PALETTE, WIDE
+from freeproj.report.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

@@ -10,8 +10,8 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from freeproj.lsmdp import binary_tree, lattice, sample_costs, solve
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import INK, WIDE
+from freeproj.report.figures.style import INK, WIDE
+from freeproj.report.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

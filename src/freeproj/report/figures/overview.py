@@ -14,8 +14,8 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.image import AxesImage
 
 from freeproj import words
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import INK, PALETTE, WIDE, math_word
+from freeproj.report.figures.style import INK, PALETTE, WIDE, math_word
+from freeproj.report.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

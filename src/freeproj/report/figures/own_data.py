@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import COLUMN, INK, length_colour
+from freeproj.report.figures.style import COLUMN, INK, length_colour
+from freeproj.report.saved import Numbers
 from freeproj.spectra import OwnDataReport, predicted_effective_dimension
 
 __all__ = ["compute", "draw"]

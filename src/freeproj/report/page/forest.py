@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from freeproj.report.verdicts import Finding
+from freeproj.report.paper.verdicts import Finding
 
 __all__ = ["Bar", "forest"]
 

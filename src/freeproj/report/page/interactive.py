@@ -14,15 +14,15 @@ import numpy as np
 
 from freeproj import geometry
 from freeproj.report.gathering import Gathered
-from freeproj.report.levels import episode_levels, trials_of
-from freeproj.report.numbers import Numbers
-from freeproj.report.panels import task_title
-from freeproj.report.run_numbers import (
+from freeproj.report.figures.style import PALETTE
+from freeproj.report.paper.baselines import episode_levels, trials_of
+from freeproj.report.paper.labels import task_title
+from freeproj.report.paper.run_numbers import (
     adaptation_numbers,
     curve_numbers,
     ordered_tasks,
 )
-from freeproj.report.style import PALETTE
+from freeproj.report.saved import Numbers
 from freeproj.stats import learning_curves
 
 __all__ = [

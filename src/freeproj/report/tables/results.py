@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from freeproj.report.paper_numbers import (
+from freeproj.report.paper.baselines import Baseline
+from freeproj.report.paper.numbers import (
     N_EPISODES,
     N_SEEDS,
     N_UPDATES,
@@ -36,24 +37,9 @@ from freeproj.stats import (
     summarise,
 )
 
-__all__ = ["Baseline", "ResultRecord", "result_records"]
+__all__ = ["ResultRecord", "result_records"]
 
 _NAN = float("nan")
-
-
-class Baseline(NamedTuple):
-    """What an episode (the paper's: 16 trials) of a task is to be compared with.
-
-    `freeproj.envs.baselines` has numbers of one trial. The uniform policy's trials are
-    nearly independent (exactly so in the card tasks): its episode has 16 times a
-    trial's mean and, to within two per cent, 4 times its std.
-    """
-
-    chance: float | int  # mean return of the uniform policy
-    ceiling: float | int  # best possible mean return
-    chance_std: float | int = _NAN  # of one episode; without it, no chance MMER
-    blind: float | int = _NAN  # mean return of the best policy that sees nothing
-    blind_name: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from itertools import product
 
 from freeproj.report.gathering import Gathered
-from freeproj.report.levels import table_baselines
-from freeproj.report.panels import task_title
-from freeproj.report.paper_numbers import PAPER_LENGTHS, PAPER_TASKS
-from freeproj.report.run_numbers import ordered_tasks
-from freeproj.report.table_results import ResultRecord, result_records
-from freeproj.report.verdicts import (
+from freeproj.report.paper.baselines import table_baselines
+from freeproj.report.paper.labels import task_title
+from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_TASKS
+from freeproj.report.paper.run_numbers import ordered_tasks
+from freeproj.report.paper.verdicts import (
     Claim,
     Finding,
     Pairs,
@@ -25,6 +24,7 @@ from freeproj.report.verdicts import (
     pairs_needed,
     unknown,
 )
+from freeproj.report.tables.results import ResultRecord, result_records
 from freeproj.stats import (
     Cell,
     Table,

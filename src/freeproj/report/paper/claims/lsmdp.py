@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from freeproj.report.numbers import Numbers
-from freeproj.report.verdicts import Claim, Finding, decide, unknown
+from freeproj.report.paper.verdicts import Claim, Finding, decide, unknown
+from freeproj.report.saved import Numbers
 from freeproj.stats import Interval
 
 __all__ = ["longer_words_help_lsmdp"]

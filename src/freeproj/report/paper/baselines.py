@@ -13,14 +13,35 @@ from typing import NamedTuple
 import numpy as np
 
 from freeproj.envs.baselines import baselines
-from freeproj.experiments.run import Run
 from freeproj.report.gathering import cell_task
-from freeproj.report.paper_numbers import PAPER_TASKS
-from freeproj.report.table_results import Baseline
+from freeproj.report.paper.numbers import PAPER_TASKS
+from freeproj.experiments.run import Run
 
-__all__ = ["Levels", "episode_levels", "level_numbers", "table_baselines", "trials_of"]
+__all__ = [
+    "Baseline",
+    "Levels",
+    "episode_levels",
+    "level_numbers",
+    "table_baselines",
+    "trials_of",
+]
 
 _NAN = float("nan")
+
+
+class Baseline(NamedTuple):
+    """What an episode (the paper's: 16 trials) of a task is to be compared with.
+
+    `freeproj.envs.baselines` has numbers of one trial. The uniform policy's trials are
+    nearly independent (exactly so in the card tasks): its episode has 16 times a
+    trial's mean and, to within two per cent, 4 times its std.
+    """
+
+    chance: float | int  # mean return of the uniform policy
+    ceiling: float | int  # best possible mean return
+    chance_std: float | int = _NAN  # of one episode; without it, no chance MMER
+    blind: float | int = _NAN  # mean return of the best policy that sees nothing
+    blind_name: str = ""
 
 
 class Levels(NamedTuple):

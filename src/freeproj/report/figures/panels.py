@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from freeproj.report.numbers import Numbers
-from freeproj.report.style import COLUMN, WIDE, length_colour
+from freeproj.report.figures.style import COLUMN, WIDE, length_colour
+from freeproj.report.paper.labels import task_title
+from freeproj.report.saved import Numbers
 
 __all__ = [
     "draw_curve",
@@ -21,7 +22,6 @@ __all__ = [
     "panel_grid",
     "seeds_text",
     "share_legend",
-    "task_title",
 ]
 
 _CHANCE = {"color": "0.45", "lw": 0.8, "ls": (0, (1, 1.5)), "zorder": 1}
@@ -113,12 +113,6 @@ def mean_text(counts: np.ndarray) -> str:
     if np.max(counts) == 1:
         return "1 seed, so no band"
     return f"mean over {seeds_text(counts)}, 95 % band"
-
-
-def task_title(task: str) -> str:
-    """Breaks a task's name for people: RepeatFirst is "Repeat First"."""
-    spaced = "".join(f" {c}" if c.isupper() and i else c for i, c in enumerate(task))
-    return spaced.replace("+ ", "+").replace("Cart Pole", "CartPole")
 
 
 def _draw_panel(axes: Axes, numbers: Numbers, x: str, task: str, memory: str) -> None:

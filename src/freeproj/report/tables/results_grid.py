@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from itertools import groupby
 
-from freeproj.report.grid import Grid
-from freeproj.report.paper_numbers import PAPER_RESULTS
-from freeproj.report.table_results import ResultRecord
+from freeproj.report.paper.numbers import PAPER_RESULTS
+from freeproj.report.tables.grid import Grid
+from freeproj.report.tables.results import ResultRecord
 from freeproj.stats import Summary, repeat_first_chance
 
 __all__ = ["number_text", "results_grid"]

@@ -19,10 +19,9 @@ import plotly.offline
 from PIL import Image
 
 from freeproj.files import write_atomically
-from freeproj.report.claims import judge
-from freeproj.report.forest import forest
 from freeproj.report.gathering import Gathered
-from freeproj.report.interactive import (
+from freeproj.report.page.forest import forest
+from freeproj.report.page.interactive import (
     adaptation_data,
     curves_data,
     dimension_data,
@@ -31,13 +30,14 @@ from freeproj.report.interactive import (
     spectra_data,
     task_data,
 )
-from freeproj.report.levels import table_baselines
-from freeproj.report.numbers import Numbers, load_numbers
-from freeproj.report.study import duration_text, study_facts, versions
-from freeproj.report.table_lengths import length_records, lengths_grid
-from freeproj.report.table_results import result_records
-from freeproj.report.table_results_grid import results_grid
-from freeproj.report.verdicts import Claim
+from freeproj.report.paper.baselines import table_baselines
+from freeproj.report.paper.claims import judge
+from freeproj.report.paper.facts import duration_text, study_facts, versions
+from freeproj.report.paper.verdicts import Claim
+from freeproj.report.saved import Numbers, load_numbers
+from freeproj.report.tables.lengths import length_records, lengths_grid
+from freeproj.report.tables.results import result_records
+from freeproj.report.tables.results_grid import results_grid
 
 __all__ = ["Picture", "write_page"]
 
@@ -49,8 +49,6 @@ _LIVE = {
     "cayley": "disk",
     "effective-dimension": "dimension",
     "kernel-spectra": "spectra",
-    "table-results": "table-1",
-    "table-lengths": "table-2",
     "adaptation": "adaptation",
 }
 
@@ -136,7 +134,7 @@ def write_page(
 
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("freeproj.report"),
+        loader=jinja2.PackageLoader("freeproj.report.page"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

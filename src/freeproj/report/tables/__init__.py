@@ -11,10 +11,11 @@ import io
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from freeproj.report.grid import Grid, to_latex, to_markdown, to_terminal
-from freeproj.report.table_lengths import length_records, lengths_grid
-from freeproj.report.table_results import Baseline, result_records
-from freeproj.report.table_results_grid import results_grid
+from freeproj.report.paper.baselines import Baseline
+from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
+from freeproj.report.tables.lengths import length_records, lengths_grid
+from freeproj.report.tables.results import result_records
+from freeproj.report.tables.results_grid import results_grid
 
 __all__ = ["FORMATS", "TABLES", "format_table", "records_csv"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from freeproj.report.gathering import Adaptation, Gathered, gather
-from freeproj.report.paper_numbers import PAPER_TASKS
+from freeproj.report.paper.numbers import PAPER_TASKS
 from freeproj.stats import Band, Cell, Curve, mean_band
 
 __all__ = [

@@ -10,8 +10,8 @@ from statistics import NormalDist
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.report.numbers import Numbers
-from freeproj.report.verdicts import LEVEL, Claim, Finding, decide, unknown
+from freeproj.report.paper.verdicts import LEVEL, Claim, Finding, decide, unknown
+from freeproj.report.saved import Numbers
 from freeproj.stats import Interval
 
 __all__ = ["effective_dimension_falls", "theory_matches"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from freeproj.report.grid import Grid
-from freeproj.report.paper_numbers import PAPER_LENGTHS
-from freeproj.report.table_results_grid import number_text
+from freeproj.report.paper.numbers import PAPER_LENGTHS
+from freeproj.report.tables.grid import Grid
+from freeproj.report.tables.results_grid import number_text
 from freeproj.stats import CRITERIA, Cell, LengthChoice, as_table, best_lengths
 
 __all__ = ["LengthRecord", "length_records", "lengths_grid"]

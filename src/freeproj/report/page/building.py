@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from freeproj.report.figures import REGISTRY, FigureSpec, find, make_figure
-from freeproj.report.html import Picture, write_page
-from freeproj.report.run_numbers import read_runs
-from freeproj.report.verdicts import Claim
+from freeproj.report.page.html import Picture, write_page
+from freeproj.report.paper.run_numbers import read_runs
+from freeproj.report.paper.verdicts import Claim
 
 __all__ = ["Report", "key_lines", "make_report"]
 

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from freeproj.report.claims.kernel import effective_dimension_falls, theory_matches
-from freeproj.report.claims.lsmdp import longer_words_help_lsmdp
-from freeproj.report.claims.training import best_length_exceeds_one, free_beats_plain
 from freeproj.report.gathering import Gathered
-from freeproj.report.numbers import Numbers
-from freeproj.report.verdicts import Claim
+from freeproj.report.paper.claims.kernel import (
+    effective_dimension_falls,
+    theory_matches,
+)
+from freeproj.report.paper.claims.lsmdp import longer_words_help_lsmdp
+from freeproj.report.paper.claims.training import (
+    best_length_exceeds_one,
+    free_beats_plain,
+)
+from freeproj.report.paper.verdicts import Claim
+from freeproj.report.saved import Numbers
 
 __all__ = [
     "best_length_exceeds_one",
