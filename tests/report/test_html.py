@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fake_study import write_study
-from freeproj.report.gathering import gather
 from freeproj.report.figures import make_figure
+from freeproj.report.gathering import gather
 from freeproj.report.page.building import key_lines, make_report
 from freeproj.report.page.forest import forest
 from freeproj.report.page.html import Picture, write_page

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from freeproj.report.gathering import Gathered
 from freeproj.report.figures.panels import (
     draw_curve,
     draw_level,
@@ -21,6 +20,7 @@ from freeproj.report.figures.panels import (
     share_legend,
 )
 from freeproj.report.figures.style import PALETTE
+from freeproj.report.gathering import Gathered
 from freeproj.report.paper.baselines import level_numbers, trials_of
 from freeproj.report.paper.labels import task_title
 from freeproj.report.paper.run_numbers import curve_numbers, read_runs

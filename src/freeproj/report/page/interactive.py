@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from freeproj import geometry
-from freeproj.report.gathering import Gathered
 from freeproj.report.figures.style import PALETTE
+from freeproj.report.gathering import Gathered
 from freeproj.report.paper.baselines import episode_levels, trials_of
 from freeproj.report.paper.labels import task_title
 from freeproj.report.paper.run_numbers import (

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from freeproj.envs.baselines import baselines
+from freeproj.experiments.run import Run
 from freeproj.report.gathering import cell_task
 from freeproj.report.paper.numbers import PAPER_TASKS
-from freeproj.experiments.run import Run
 
 __all__ = [
     "Baseline",

@@ -11,10 +11,10 @@ import numpy as np
 
 from freeproj import __version__
 from freeproj.config import TrainConfig
+from freeproj.experiments.run import Run
 from freeproj.experiments.settings import dotted
 from freeproj.report.gathering import Gathered, cell_task
 from freeproj.report.paper.run_numbers import ordered_tasks
-from freeproj.experiments.run import Run
 
 __all__ = [
     "StudyFacts",
