@@ -1,0 +1,64 @@
+"""Does the agent look? Returns with the observation against returns without it.
+
+Every evaluation is also played with the observation blanked. A cell whose return does
+not depend on the observation says nothing about projections and gets no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeproj.stats.intervals import Interval, interval
+from freeproj.stats.paired import differences
+
+__all__ = ["Audit", "audit"]
+
+
+class Audit(NamedTuple):
+    """Seeing less blanked, over pairs of seeds (or of episodes of one agent)."""
+
+    uses_observation: bool | None  # None: too few pairs to tell
+    difference: float  # nan without pairs
+    interval: Interval | None  # 95 %, of the difference
+    n: int
+
+    def __str__(self) -> str:
+        if self.uses_observation is None:
+            return f"cannot tell whether it uses its observation ({self.n} pairs)"
+        return ("uses" if self.uses_observation else "does not use") + (
+            " its observation"
+        )
+
+
+def audit(
+    seeing: Mapping[Any, float] | ArrayLike,
+    blanked: Mapping[Any, float] | ArrayLike,
+    margin: float | int = 0.0,
+) -> Audit:
+    """Compare returns with and without the observation, in pairs.
+
+    The agent uses its observation if the interval of the mean difference lies outside
+    ±margin, on either side: looking may also hurt.
+
+    Args:
+        seeing: returns by seed, or a row of returns paired by position.
+        margin: differences up to here count as none, for instance 2 % of the headroom.
+    """
+    if margin < 0:
+        raise ValueError(f"`margin` must be at least 0, got {margin}.")
+    found = differences(_by_key(seeing), _by_key(blanked))
+    values = np.array(list(found.values()))
+    ends = interval(values)
+    uses = None if ends is None else ends.low > margin or ends.high < -margin
+    mean = float(values.mean()) if values.size else float("nan")
+    return Audit(uses, mean, ends, values.size)
+
+
+def _by_key(data: Mapping[Any, float] | ArrayLike) -> Mapping[Any, float]:
+    if isinstance(data, Mapping):
+        return data
+    return dict(enumerate(np.asarray(data, float).ravel().tolist()))

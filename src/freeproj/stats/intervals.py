@@ -1,0 +1,194 @@
+"""Intervals over seeds: of a mean, of an interquartile mean, of a curve.
+
+Below ten seeds an interval is Student's t; from ten on it is the studentised bootstrap,
+which also follows skewed scores. Fewer than three seeds get no interval: show points.
+
+The interquartile mean drops the g = ⌊n/4⌋ smallest and largest of n values. Its
+standard error is s_w / ((1 - 2g/n) √n), with s_w the standard deviation of the
+winsorised values, and n - 2g - 1 degrees of freedom (Tukey and McLaughlin). The mean is
+the case g = 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+__all__ = [
+    "FEWEST_SEEDS",
+    "METHODS",
+    "STATISTICS",
+    "Band",
+    "Interval",
+    "Summary",
+    "band",
+    "interval",
+    "iqm",
+    "summarise",
+]
+
+FEWEST_SEEDS = 3  # below: points, no interval
+STATISTICS = ("mean", "iqm")
+METHODS = ("t", "studentised bootstrap")
+
+_BOOTSTRAP_SEEDS = 10
+_RESAMPLES = 5000
+
+
+class Interval(NamedTuple):
+    """Both ends, how many seeds they rest on, and how they were found."""
+
+    low: float
+    high: float
+    n: int
+    method: str  # one of `METHODS`
+
+    def __contains__(self, value: object) -> bool:
+        return bool(isinstance(value, int | float) and self.low <= value <= self.high)
+
+
+class Summary(NamedTuple):
+    """What the seeds of one cell say together."""
+
+    n: int  # seeds with data: all the numbers below are theirs
+    n_missing: int  # seeds without
+    mean: float
+    std: float  # with n - 1; nan for one seed
+    median: float
+    iqm: float
+    interval: Interval | None  # 95 %, of the mean
+
+
+class Band(NamedTuple):
+    """The mean over seeds at each point of a curve, with its interval."""
+
+    mean: Float[np.ndarray, " points"]  # nan where no seed has data
+    low: Float[np.ndarray, " points"]  # nan below three seeds
+    high: Float[np.ndarray, " points"]
+    n_seeds: Int[np.ndarray, " points"]
+
+
+def interval(
+    values: ArrayLike,
+    level: float = 0.95,
+    statistic: str = "mean",
+    *,
+    method: str | None = None,
+    seed: int = 0,
+) -> Interval | None:
+    """Return the interval of the mean (or `iqm`) of independent seeds.
+
+    Seeds without data (nan) are left out. The bootstrap is used for levels up to 95 %;
+    further out its tails rest on too few resamples, and t is used.
+
+    Args:
+        method: one of `METHODS`; by default the one that suits the number of seeds.
+        seed: of the bootstrap's draws.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"`level` must lie in (0, 1), got {level}.")
+    if statistic not in STATISTICS:
+        known = ", ".join(STATISTICS)
+        raise ValueError(f"`statistic` must be one of {known}, got {statistic!r}.")
+    if method not in (None, *METHODS):
+        known = ", ".join(METHODS)
+        raise ValueError(f"`method` must be one of {known}, got {method!r}.")
+    seen = _with_data(values)
+    n = seen.size
+    if n < FEWEST_SEEDS:
+        return None
+    trimmed = n // 4 if statistic == "iqm" else 0
+    centre, error = _estimate(seen, trimmed)
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    if method is None:
+        method = METHODS[n >= _BOOTSTRAP_SEEDS and level <= 0.95]
+    if method == "t" or error == 0:
+        quantiles = stdtrit(n - 2 * trimmed - 1, tails)
+    else:
+        quantiles = np.quantile(_resampled(seen, trimmed, seed), tails)
+    low, high = centre - quantiles[::-1] * error
+    return Interval(float(low), float(high), n, method)
+
+
+def iqm(values: ArrayLike) -> Float[np.ndarray, "..."] | np.floating:
+    """Interquartile mean along the last axis: without the ⌊n/4⌋ smallest and largest.
+
+    A row with nan in it has no order and gives nan; `summarise` leaves nan out.
+    """
+    values = np.sort(np.asarray(values, float), axis=-1)
+    n = values.shape[-1]
+    middle = values[..., n // 4 : n - n // 4].mean(axis=-1)
+    return np.where(np.isnan(values[..., -1]), np.nan, middle)[()]
+
+
+def summarise(values: ArrayLike) -> Summary:
+    """Summarise one cell; seeds whose value is nan are counted and left out."""
+    seen, n_all = _with_data(values), np.size(values)
+    n, nan = seen.size, float("nan")
+    if n == 0:
+        return Summary(0, n_all, nan, nan, nan, nan, None)
+    return Summary(
+        n=n,
+        n_missing=n_all - n,
+        mean=float(seen.mean()),
+        std=float(seen.std(ddof=1)) if n > 1 else nan,
+        median=float(np.median(seen)),
+        iqm=float(iqm(seen)),
+        interval=interval(seen),
+    )
+
+
+def band(values: Float[np.ndarray, "seeds points"], level: float = 0.95) -> Band:
+    """Return the mean over seeds with a t interval at each point; nan is left out.
+
+    Pointwise: each interval says where the mean lies there, not where the curve does.
+    """
+    values = np.asarray(values, float)
+    seen = ~np.isnan(values)
+    n = seen.sum(axis=0)
+    total = np.where(seen, values, 0).sum(axis=0)
+    mean = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    squares = np.where(seen, values - mean, 0) ** 2
+    enough = n >= FEWEST_SEEDS
+    freedom = np.where(enough, n - 1, 1)
+    error = np.sqrt(squares.sum(axis=0) / freedom / np.maximum(n, 1))
+    reach = np.where(enough, stdtrit(freedom, (1 + level) / 2) * error, np.nan)
+    return Band(mean, mean - reach, mean + reach, n)
+
+
+def _with_data(values: ArrayLike) -> Float[np.ndarray, " n"]:
+    values = np.asarray(values, float)
+    if values.ndim != 1:
+        raise ValueError(
+            f"`values` must be one row, a number per seed, got shape {values.shape}."
+        )
+    return values[~np.isnan(values)]
+
+
+def _estimate(values: Float[np.ndarray, "*batch n"], trimmed: int) -> tuple:
+    """Return the trimmed mean along the last axis and its standard error."""
+    n = values.shape[-1]
+    if trimmed:
+        values = np.sort(values, axis=-1)
+        low, high = values[..., trimmed, None], values[..., n - trimmed - 1, None]
+        centre = values[..., trimmed : n - trimmed].mean(axis=-1)
+        values = np.clip(values, low, high)
+    else:
+        centre = values.mean(axis=-1)
+    spread = values.std(axis=-1, ddof=1) / (1 - 2 * trimmed / n)
+    return centre, spread / np.sqrt(n)
+
+
+def _resampled(
+    values: Float[np.ndarray, " n"], trimmed: int, seed: int
+) -> Float[np.ndarray, " draws"]:
+    """Draw the studentised error (m* - m) / s*, seeds being drawn with replacement."""
+    n = values.size
+    draws = np.random.default_rng(seed).integers(n, size=(_RESAMPLES, n))
+    centres, errors = _estimate(values[draws], trimmed)
+    usable = errors > 0  # a draw of equal values has no scale
+    return (centres[usable] - _estimate(values, trimmed)[0]) / errors[usable]
