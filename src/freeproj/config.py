@@ -10,6 +10,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from freeproj.agents import MEMORIES
 from freeproj.envs import make
 from freeproj.metaenv import MetaEnv, common_actions
 from freeproj.projection import FreeProjection
@@ -60,17 +61,27 @@ class PPOConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
-    """Widths of the agent; `n_layers` and `state_size` are S5's."""
+    """Widths of the agent, and what its memory takes beside them.
+
+    Args:
+        n_layers: of S5, minGRU and the transformer.
+        state_size: of each layer of S5.
+        window: the steps that the transformer sees.
+        clip_eigenvalues: keep the states of S5 from growing.
+    """
 
     embedding_size: int = 128
     hidden_size: int = 256
     head_size: int = 128
     n_layers: int = 4
     state_size: int = 256
+    window: int = 64
+    clip_eigenvalues: bool = False
 
     def __post_init__(self):
         for name, value in dataclasses.asdict(self).items():
-            _check(value >= 1, name, "be at least 1", value)
+            if not isinstance(value, bool):
+                _check(value >= 1, name, "be at least 1", value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,8 +137,7 @@ class TrainConfig:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
     def __post_init__(self):
-        known = ("gru", "s5")
-        _check(self.memory in known, "memory", f"be one of {known}", self.memory)
+        MEMORIES.resolve(self.memory)
         for name in ("n_updates", "n_envs", "n_steps"):
             value = getattr(self, name)
             _check(value >= 1, name, "be at least 1", value)

@@ -181,17 +181,8 @@ def _start_agent(
     memory: str,
     network: NetworkConfig,
 ) -> ActorCritic:
-    return ActorCritic.create(
-        key,
-        input_size,
-        action_space,
-        memory,
-        embedding_size=network.embedding_size,
-        hidden_size=network.hidden_size,
-        head_size=network.head_size,
-        n_layers=network.n_layers,
-        state_size=network.state_size,
-    )
+    sizes = dataclasses.asdict(network)
+    return ActorCritic.create(key, input_size, action_space, memory, **sizes)
 
 
 @functools.partial(jax.jit, static_argnums=1)

@@ -9,13 +9,13 @@ import numpy as np
 import optax
 import pytest
 
-from freeproj.agents import ActorCritic
+from freeproj.agents import MEMORIES, ActorCritic
 from freeproj.envs.base import Box, Discrete
 
 TIMES, BATCH, FEATURES = 13, 3, 5
 SMALL = {"embedding_size": 8, "hidden_size": 6, "head_size": 7, "n_layers": 2}
 SPACES = {"discrete": Discrete(4), "continuous": Box((-1.0, -1.0), (1.0, 1.0))}
-CASES = list(itertools.product(("gru", "s5"), SPACES))
+CASES = [*itertools.product(("gru", "s5"), SPACES), ("transformer", "discrete")]
 
 
 def small(key, memory="gru", space="discrete"):
@@ -34,7 +34,9 @@ def test_replaying_a_rollout_gives_ratio_one_and_the_stored_values(
 ):
     agent = small(getkey(), memory, space)
     inputs, resets = rollout(getkey())
-    start = state = jax.random.normal(getkey(), agent.initial_state(BATCH).shape)
+    none = jnp.zeros((TIMES, BATCH), bool)
+    start = agent.sequence(inputs, agent.initial_state(BATCH), none)[2]
+    state = start
     noise = agent.noise(getkey(), (TIMES, BATCH))
     step = jax.jit(ActorCritic.step)
     stored = []
@@ -47,7 +49,7 @@ def test_replaying_a_rollout_gives_ratio_one_and_the_stored_values(
     ratios = jnp.exp(policy.log_prob(actions) - log_probs)
     np.testing.assert_allclose(ratios, 1, atol=1e-5)
     np.testing.assert_allclose(replayed, values, atol=1e-5)
-    np.testing.assert_allclose(last, state, atol=1e-5)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), last, state)
 
 
 def test_every_leaf_is_an_array(getkey):
@@ -115,11 +117,6 @@ def test_mask_for_continuous_actions_is_refused(getkey):
         agent.step(inputs[0], agent.initial_state(BATCH), resets[0], mask)
 
 
-def test_unknown_memory_is_refused(getkey):
-    with pytest.raises(ValueError, match="`memory` must be 'gru' or 's5', got 'lstm'"):
-        small(getkey(), memory="lstm")
-
-
 @pytest.mark.slow
 def test_several_agents_are_drawn_and_run_under_vmap(getkey):
     keys = jax.random.split(getkey(), 2)
@@ -134,7 +131,13 @@ def test_several_agents_are_drawn_and_run_under_vmap(getkey):
     assert abs(together[0] - together[1]).max() > 1e-2
 
 
-@pytest.mark.parametrize("memory", ["gru", "s5"])
+@pytest.mark.parametrize(
+    "memory",
+    [
+        each if each in ("gru", "s5") else pytest.param(each, marks=pytest.mark.slow)
+        for each in MEMORIES
+    ],
+)
 def test_memory_learns_to_recall_a_bit_after_twenty_steps(getkey, memory):
     delay, batch = 20, 64
     agent = ActorCritic.create(

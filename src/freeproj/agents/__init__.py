@@ -1,18 +1,26 @@
-"""Agents with memory: embedding, GRU or S5, policy and value. (Appendix D.6.)"""
+"""Agents with memory: embedding, a memory by name, policy and value. (Appendix D.6.)"""
 
-from freeproj.agents.actor_critic import ActorCritic, Memory
+from freeproj.agents.actor_critic import ActorCritic
 from freeproj.agents.dense import Dense
 from freeproj.agents.gru import GRU
+from freeproj.agents.lstm import LSTM
+from freeproj.agents.memories import MEMORIES, Memory
+from freeproj.agents.mingru import MinGRU
 from freeproj.agents.policies import Categorical, Gaussian, Policy
 from freeproj.agents.s5 import S5
+from freeproj.agents.transformer import Transformer
 
 __all__ = [
     "GRU",
+    "LSTM",
+    "MEMORIES",
     "S5",
     "ActorCritic",
     "Categorical",
     "Dense",
     "Gaussian",
     "Memory",
+    "MinGRU",
     "Policy",
+    "Transformer",
 ]

@@ -1,7 +1,7 @@
 """The agent: embedding, memory, and the two heads, batched and time-major.
 
-    inputs → Dense 128 → Dense 256 → memory (GRU or S5) → actor: Dense 128, 128 → policy
-                                                        → critic: Dense 128, 128 → value
+    inputs → Dense 128 → Dense 256 → memory → actor: Dense 128, 128 → policy
+                                            → critic: Dense 128, 128 → value
 
 with leaky ReLUs between. Inputs have shape (batch, features), or (time, batch,
 features) in `sequence`: whole arrays and no `vmap` over environments, because products
@@ -14,23 +14,19 @@ and optimisers as it is. (Appendix D.6 of the paper.)
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.agents.dense import Dense
-from freeproj.agents.gru import GRU
+from freeproj.agents.memories import Memory, make_memory
 from freeproj.agents.policies import Categorical, Gaussian, Policy
-from freeproj.agents.s5 import S5
 from freeproj.envs.base import Box, Discrete
 
-__all__ = ["ActorCritic", "Memory"]
-
-# What a memory offers: `initial_state`, `step` and `sequence`. A state is one array
-# whose first axis counts the environments.
-Memory = GRU | S5
+__all__ = ["ActorCritic"]
 
 
 class ActorCritic(eqx.Module):
@@ -53,18 +49,14 @@ class ActorCritic(eqx.Module):
         embedding_size: int = 128,
         hidden_size: int = 256,
         head_size: int = 128,
-        n_layers: int = 4,
-        state_size: int | None = None,
-        scan: str = "auto",
+        **settings: Any,
     ) -> ActorCritic:
         """Draws an agent; the default sizes are the paper's.
 
         Args:
-            memory: "gru" or "s5".
+            memory: a name of `MEMORIES`, or `module:attribute` of a maker.
             hidden_size: width of the memory's input and output.
-            n_layers: layers of S5.
-            state_size: states of each layer of S5; `hidden_size` of them by default.
-            scan: how S5 runs over time, see `recurrence.recur`.
+            settings: what else the memory takes, such as `n_layers`.
         """
         continuous = isinstance(action_space, Box)
         n_outputs = action_space.size if continuous else action_space.n
@@ -76,23 +68,23 @@ class ActorCritic(eqx.Module):
                 (input_size, embedding_size, hidden_size),
                 gains=(math.sqrt(2), math.sqrt(2)),
             ),
-            memory=_memory(key_memory, memory, hidden_size, state_size, n_layers, scan),
+            memory=make_memory(key_memory, memory, hidden_size, **settings),
             actor=_stack(key_actor, (*widths, n_outputs), gains=(2.0, 2.0, 0.01)),
             critic=_stack(key_critic, (*widths, 1), gains=(2.0, 2.0, 1.0)),
             log_std=jnp.zeros(n_outputs) if continuous else None,
         )
 
-    def initial_state(self, n_envs: int) -> Float[Array, "batch ..."]:
+    def initial_state(self, n_envs: int) -> PyTree:
         """Returns empty memories for a batch of environments."""
         return self.memory.initial_state(n_envs)
 
     def step(
         self,
         inputs: Float[Array, "batch features"],
-        state: Float[Array, "batch ..."],
+        state: PyTree,
         resets: Bool[Array, " batch"],
         mask: Bool[Array, "batch n"] | None = None,
-    ) -> tuple[Policy, Float[Array, " batch"], Float[Array, "batch ..."]]:
+    ) -> tuple[Policy, Float[Array, " batch"], PyTree]:
         """Returns policies, values and the next memory of one step.
 
         Args:
@@ -105,10 +97,10 @@ class ActorCritic(eqx.Module):
     def sequence(
         self,
         inputs: Float[Array, "time batch features"],
-        state: Float[Array, "batch ..."],
+        state: PyTree,
         resets: Bool[Array, "time batch"],
         mask: Bool[Array, "time batch n"] | None = None,
-    ) -> tuple[Policy, Float[Array, "time batch"], Float[Array, "batch ..."]]:
+    ) -> tuple[Policy, Float[Array, "time batch"], PyTree]:
         """Returns policies and values of all steps, and the last memory.
 
         The same numbers as `step` again and again, from the memory before the first.
@@ -155,21 +147,6 @@ def _stack(
     keys = jax.random.split(key, len(gains))
     pairs = zip(keys, sizes[:-1], sizes[1:], gains, strict=True)
     return tuple(Dense.orthogonal(*each) for each in pairs)
-
-
-def _memory(
-    key: PRNGKeyArray,
-    name: str,
-    hidden_size: int,
-    state_size: int | None,
-    n_layers: int,
-    scan: str,
-) -> Memory:
-    if name == "gru":
-        return GRU.create(key, hidden_size, hidden_size)
-    if name == "s5":
-        return S5.create(key, hidden_size, state_size or hidden_size, n_layers, scan)
-    raise ValueError(f"`memory` must be 'gru' or 's5', got {name!r}.")
 
 
 def _head(

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-__all__ = ["Pair", "recur"]
+__all__ = ["Pair", "recur", "recur_gated"]
 
 Pair = tuple[Float[Array, "..."], Float[Array, "..."]]
 
@@ -40,12 +40,43 @@ def recur(
         keep: k_t; 0 where x_{t-1} is to be forgotten.
         scan: "sequential", "associative", or "auto": the former on CPUs.
     """
+    return _recur(_chosen(scan), factors, inputs, state, keep)
+
+
+def recur_gated(
+    factors: Float[Array, "time batch size"],
+    inputs: Float[Array, "time batch size"],
+    state: Float[Array, "batch size"],
+    scan: str = "auto",
+) -> Float[Array, "time batch size"]:
+    """Return x_1, …, x_T of x_t = a_t ⊙ x_{t-1} + u_t, with real a_t of each step.
+
+    Args:
+        factors: a_t; 0 where x_{t-1} is to be forgotten.
+        scan: as in `recur`.
+    """
+    if _chosen(scan) == "sequential":
+
+        def step(state, now):
+            state = now[0] * state + now[1]
+            return state, state
+
+        return jax.lax.scan(step, state, (factors, inputs))[1]
+
+    def compose(earlier, later):
+        return later[0] * earlier[0], later[0] * earlier[1] + later[1]
+
+    inputs = inputs.at[0].add(factors[0] * state)
+    return jax.lax.associative_scan(compose, (factors, inputs))[1]
+
+
+def _chosen(scan: str) -> str:
     if scan == "auto":
         scan = "sequential" if jax.default_backend() == "cpu" else "associative"
     if scan not in _LOOPS:
         known = ", ".join(map(repr, ("auto", *_LOOPS)))
         raise ValueError(f"`scan` must be one of {known}, got {scan!r}.")
-    return _recur(scan, factors, inputs, state, keep)
+    return scan
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))

@@ -9,7 +9,8 @@ without norms. Continuous eigenvalues λ, input matrix B and step sizes Δ are l
 discretised by a zero-order hold: λ̄ = exp(λΔ), B̄ = B (λ̄ - 1)/λ. A state of size N
 stands for P = N/2 conjugate pairs, of which one of each is kept: hence 2 Re. Where a
 reset flag is set, x_{t-1} is zeroed *before* u_t is processed. (Appendix D.6 of the
-paper; the initial λ and their basis are those of the HiPPO-N matrix.)
+paper; the initial λ and their basis are those of the HiPPO-N matrix.) Initial numbers
+and the missing bound on Re λ are popjaxrl's; `clip_eigenvalues` keeps Re λ negative.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from freeproj.agents.recurrence import Pair, recur
 __all__ = ["S5", "S5Layer", "hippo_n"]
 
 _SMALLEST_STEP, _LARGEST_STEP = 0.001, 0.1
-_SLOWEST_DECAY = 1e-4  # learnt eigenvalues must not leave the left half plane
+_SLOWEST_DECAY = 1e-4  # of clipped eigenvalues
 
 
 class S5Layer(eqx.Module):
@@ -48,7 +49,10 @@ class S5Layer(eqx.Module):
 
     @classmethod
     def create(cls, key: PRNGKeyArray, model_size: int, state_size: int) -> S5Layer:
-        """Draws B and C with variance 1 / fan-in in the eigenbasis of HiPPO-N."""
+        """Draw B and C in the eigenbasis of HiPPO-N.
+
+        With N states the entries of B have variance 1/H, both parts of C's 1/(N·H).
+        """
         values, vectors = hippo_n(state_size)
         pairs = state_size // 2
         # One of each conjugate pair; they stand in ascending order of frequency.
@@ -56,8 +60,9 @@ class S5Layer(eqx.Module):
         key_b, key_c, key_d, key_step, key_linear, key_gate = jax.random.split(key, 6)
         lecun = jax.nn.initializers.lecun_normal()
         b = lecun(key_b, (model_size, state_size)) @ vectors.conj()
-        c = vectors.T @ lecun(key_c, (state_size, 2 * model_size))
-        c_re, c_im = c[:, :model_size], c[:, model_size:]
+        # As popjaxrl draws it: on this shape the fan-in is states times model.
+        c_re, c_im = jnp.moveaxis(lecun(key_c, (model_size, state_size, 2)), -1, 0)
+        c = vectors.T @ (c_re + 1j * c_im).T
         low, high = math.log(_SMALLEST_STEP), math.log(_LARGEST_STEP)
         return cls(
             decay=jnp.asarray(np.real(values), float),
@@ -65,16 +70,16 @@ class S5Layer(eqx.Module):
             log_step=jax.random.uniform(key_step, (pairs,), minval=low, maxval=high),
             input_re=b.real,
             input_im=b.imag,
-            output_re=c_re.real - c_im.imag,
-            output_im=c_re.imag + c_im.real,
+            output_re=c.real,
+            output_im=c.imag,
             feedthrough=jax.random.normal(key_d, (model_size,)),
             linear=Dense.lecun(key_linear, model_size, model_size),
             gate=Dense.lecun(key_gate, model_size, model_size),
         )
 
-    def discretize(self) -> tuple[Pair, Pair]:
-        """Returns λ̄ and B̄."""
-        decay = jnp.minimum(self.decay, -_SLOWEST_DECAY)
+    def discretize(self, clip: bool = False) -> tuple[Pair, Pair]:
+        """Returns λ̄ and B̄; clipped, no state can grow."""
+        decay = jnp.minimum(self.decay, -_SLOWEST_DECAY) if clip else self.decay
         step = jnp.exp(self.log_step)
         grow, turn = decay * step, self.frequency * step
         # λ̄ - 1 without cancellation: both parts of λΔ can be small.
@@ -95,9 +100,10 @@ class S5Layer(eqx.Module):
         state: Float[Array, "batch 2 pairs"],
         keep: Float[Array, "time batch 1"],
         scan: str = "auto",
+        clip: bool = False,
     ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
         """Returns the outputs of all steps and the last state."""
-        factors, (b_re, b_im) = self.discretize()
+        factors, (b_re, b_im) = self.discretize(clip)
         # Rows of a matrix: all products and their gradients then need no transposes.
         u = xs.reshape(-1, xs.shape[-1])
         shape = (*xs.shape[:2], -1)
@@ -114,6 +120,7 @@ class S5(eqx.Module):
 
     layers: tuple[S5Layer, ...]
     scan: str = eqx.field(static=True, default="auto")
+    clip_eigenvalues: bool = eqx.field(static=True, default=False)
 
     @classmethod
     def create(
@@ -123,6 +130,7 @@ class S5(eqx.Module):
         state_size: int,
         n_layers: int,
         scan: str = "auto",
+        clip_eigenvalues: bool = False,
     ) -> S5:
         """Draws the layers; see `recurrence.recur` for `scan`."""
         if state_size < 2 or state_size % 2:
@@ -132,7 +140,7 @@ class S5(eqx.Module):
             )
         keys = jax.random.split(key, n_layers)
         layers = [S5Layer.create(each, model_size, state_size) for each in keys]
-        return cls(tuple(layers), scan)
+        return cls(tuple(layers), scan, clip_eigenvalues)
 
     def initial_state(self, n_envs: int) -> Float[Array, "batch layers 2 pairs"]:
         """Returns empty memories."""
@@ -159,7 +167,9 @@ class S5(eqx.Module):
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
         for index, layer in enumerate(self.layers):
-            xs, each = layer.sequence(xs, state[:, index], keep, self.scan)
+            xs, each = layer.sequence(
+                xs, state[:, index], keep, self.scan, self.clip_eigenvalues
+            )
             last.append(each)
         return xs, jnp.stack(last, axis=1)
 

@@ -1,0 +1,102 @@
+"""Memories by name, and what one has to offer.
+
+A memory is a module of arrays, made by `maker(key, size, **settings)`: `size` is the
+width of its inputs and outputs, `settings` are the other sizes of the network
+(`n_layers`, `state_size`, `window`, `clip_eigenvalues`), of which it uses those that it
+needs. Its state is any tree of arrays whose first axes count the environments. A name
+in the settings is one of `MEMORIES` or `module:attribute` of a maker of one's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+
+from freeproj.agents.gru import GRU
+from freeproj.agents.lstm import LSTM
+from freeproj.agents.mingru import MinGRU
+from freeproj.agents.s5 import S5
+from freeproj.agents.transformer import Transformer
+from freeproj.names import Registry
+
+__all__ = ["MEMORIES", "Memory", "make_memory"]
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """What a memory offers; batched over environments, sequences are time-major."""
+
+    def initial_state(self, n_envs: int) -> PyTree:
+        """Return empty memories."""
+        ...
+
+    def step(
+        self, x: Float[Array, "batch size"], state: PyTree, reset: Bool[Array, " batch"]
+    ) -> tuple[Float[Array, "batch size"], PyTree]:
+        """Return output and next memory; empty it first where `reset` is set."""
+        ...
+
+    def sequence(
+        self,
+        xs: Float[Array, "time batch size"],
+        state: PyTree,
+        resets: Bool[Array, "time batch"],
+    ) -> tuple[Float[Array, "time batch size"], PyTree]:
+        """Return what `step` again and again returns: all outputs, the last memory."""
+        ...
+
+
+MEMORIES: Registry[Callable[..., Memory]] = Registry("memory")
+
+
+def make_memory(key: PRNGKeyArray, name: str, size: int, **settings: Any) -> Memory:
+    """Draw the memory of a name, with inputs and outputs of `size` entries."""
+    memory = MEMORIES.resolve(name)(key, size, **settings)
+    if not isinstance(memory, Memory):
+        raise ValueError(
+            f"The memory {name!r} must have initial_state, step and sequence; "
+            f"{type(memory).__name__} lacks one of them."
+        )
+    return memory
+
+
+def _gru(key: PRNGKeyArray, size: int, **_: Any) -> GRU:
+    return GRU.create(key, size, size)
+
+
+def _lstm(key: PRNGKeyArray, size: int, **_: Any) -> LSTM:
+    return LSTM.create(key, size, size)
+
+
+def _mingru(
+    key: PRNGKeyArray, size: int, *, n_layers: int = 2, scan: str = "auto", **_: Any
+) -> MinGRU:
+    return MinGRU.create(key, size, n_layers, scan)
+
+
+def _s5(
+    key: PRNGKeyArray,
+    size: int,
+    *,
+    n_layers: int = 4,
+    state_size: int | None = None,
+    scan: str = "auto",
+    clip_eigenvalues: bool = False,
+    **_: Any,
+) -> S5:
+    return S5.create(key, size, state_size or size, n_layers, scan, clip_eigenvalues)
+
+
+def _transformer(
+    key: PRNGKeyArray, size: int, *, n_layers: int = 2, window: int = 64, **_: Any
+) -> Transformer:
+    return Transformer.create(key, size, n_layers, window)
+
+
+MEMORIES.add("gru", _gru)
+MEMORIES.add("s5", _s5)
+MEMORIES.add("lstm", _lstm)
+MEMORIES.add("mingru", _mingru)
+MEMORIES.add("transformer", _transformer)

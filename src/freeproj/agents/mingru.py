@@ -1,0 +1,99 @@
+"""minGRU: gates that do not see the memory, so that time is one linear recurrence.
+
+One layer computes, for rows u,
+
+    h_t = (1 - z_t) ⊙ h_{t-1} + z_t ⊙ (u_t W_h + b_h),    z_t = σ(u_t W_z + b_z),
+    out = u + (h W_1 + b_1) ⊙ σ(h W_2 + b_2),
+
+and layers are stacked. Where a reset flag is set, h_{t-1} is zeroed *before* u_t is
+processed. (Feng et al. 2024, "Were RNNs all we needed?"; the gated unit between layers
+is S5's.)
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from freeproj.agents.dense import Dense
+from freeproj.agents.recurrence import recur_gated
+
+__all__ = ["MinGRU", "MinGRULayer"]
+
+
+class MinGRULayer(eqx.Module):
+    """One layer."""
+
+    update: Dense  # z
+    candidate: Dense  # W_h
+    linear: Dense
+    gate: Dense
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, size: int) -> MinGRULayer:
+        """Draw weights of variance 1 / inputs."""
+        return cls(
+            *(Dense.lecun(each, size, size) for each in jax.random.split(key, 4))
+        )
+
+    def sequence(
+        self,
+        xs: Float[Array, "time batch size"],
+        state: Float[Array, "batch size"],
+        keep: Float[Array, "time batch 1"],
+        scan: str,
+    ) -> tuple[Float[Array, "time batch size"], Float[Array, "batch size"]]:
+        """Return the outputs of all steps and the last state."""
+        u = xs.reshape(-1, xs.shape[-1])
+        z = jax.nn.sigmoid(self.update(u))
+        inputs = (z * self.candidate(u)).reshape(xs.shape)
+        h = recur_gated((1 - z).reshape(xs.shape) * keep, inputs, state, scan)
+        rows = h.reshape(u.shape)
+        out = u + self.linear(rows) * jax.nn.sigmoid(self.gate(rows))
+        return out.reshape(xs.shape), h[-1]
+
+
+class MinGRU(eqx.Module):
+    """A stack of minGRU layers; the state is a tuple with one array for each."""
+
+    layers: tuple[MinGRULayer, ...]
+    scan: str = eqx.field(static=True, default="auto")
+
+    @classmethod
+    def create(
+        cls, key: PRNGKeyArray, size: int, n_layers: int, scan: str = "auto"
+    ) -> MinGRU:
+        """Draw the layers; see `recurrence.recur` for `scan`."""
+        keys = jax.random.split(key, n_layers)
+        return cls(tuple(MinGRULayer.create(each, size) for each in keys), scan)
+
+    def initial_state(self, n_envs: int) -> tuple[Float[Array, "batch size"], ...]:
+        """Return empty memories."""
+        biases = [layer.update.bias for layer in self.layers]
+        return tuple(jnp.zeros((n_envs, len(b)), b.dtype) for b in biases)
+
+    def step(
+        self,
+        x: Float[Array, "batch size"],
+        state: tuple[Float[Array, "batch size"], ...],
+        reset: Bool[Array, " batch"],
+    ) -> tuple[Float[Array, "batch size"], tuple[Float[Array, "batch size"], ...]]:
+        """Return output and next memory of one step."""
+        outputs, state = self.sequence(x[None], state, reset[None])
+        return outputs[0], state
+
+    def sequence(
+        self,
+        xs: Float[Array, "time batch size"],
+        state: tuple[Float[Array, "batch size"], ...],
+        resets: Bool[Array, "time batch"],
+    ) -> tuple[Float[Array, "time batch size"], tuple[Float[Array, "batch size"], ...]]:
+        """Return the outputs of all steps and the last memory."""
+        keep = 1 - resets[..., None].astype(xs.dtype)
+        last = []
+        for layer, before in zip(self.layers, state, strict=True):
+            xs, after = layer.sequence(xs, before, keep, self.scan)
+            last.append(after)
+        return xs, tuple(last)

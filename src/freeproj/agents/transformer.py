@@ -1,0 +1,213 @@
+"""A small transformer that looks back over a sliding window, with gates around it.
+
+One layer, for rows x and the norm LN,
+
+    x ← gate(x, relu(attention(LN(x))))        x ← gate(x, relu(MLP(LN(x))))
+    gate(x, y) = (1 - z) ⊙ x + z ⊙ tanh(y W_g + (r ⊙ x) U_g),
+    r = σ(y W_r + x U_r),   z = σ(y W_z + x U_z - 2),
+
+so that a new layer is nearly the identity (GTrXL, Parisotto et al. 2020). The query at
+time t attends to the keys of times t-W+1 … t of its own episode; each head adds a
+learnt bias for the distance. A state holds the keys and values of the last W-1 steps,
+and which of them belong to the episode under way. A reset makes all of them invalid
+*before* the input at that position is processed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from freeproj.agents.dense import Dense
+
+__all__ = ["Gate", "Transformer", "TransformerLayer", "TransformerState"]
+
+_HEAD_SIZE = 32  # of one attention head
+_FIRST_GATE = -2.0  # the bias of z
+_NEVER = -1e9  # finite, so that gradients are
+
+
+class TransformerState(NamedTuple):
+    """What is kept of the last W-1 steps, the newest last."""
+
+    keys: tuple[Float[Array, "batch past size"], ...]  # of each layer
+    values: tuple[Float[Array, "batch past size"], ...]
+    valid: Bool[Array, "batch past"]  # whether a step is of the episode under way
+
+
+class Gate(eqx.Module):
+    """The gate of a GRU in place of a residual sum."""
+
+    new: Dense  # W_r, W_z, W_g side by side
+    old: Float[Array, "size two"]  # U_r, U_z side by side
+    candidate: Float[Array, "size size"]  # U_g
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, size: int) -> Gate:
+        """Draw weights of variance 1 / inputs; the gate starts nearly closed."""
+        key_new, key_old, key_candidate = jax.random.split(key, 3)
+        new = Dense.lecun(key_new, size, 3 * size)
+        bias = new.bias.at[size : 2 * size].set(_FIRST_GATE)
+        draw = jax.nn.initializers.lecun_normal()
+        return cls(
+            Dense(new.weight, bias),
+            draw(key_old, (size, 2 * size)),
+            draw(key_candidate, (size, size)),
+        )
+
+    def __call__(
+        self, x: Float[Array, "rows size"], y: Float[Array, "rows size"]
+    ) -> Float[Array, "rows size"]:
+        """Return x, moved towards y."""
+        of_r, of_z, of_g = jnp.split(self.new(y), 3, axis=-1)
+        r, z = jnp.split(x @ self.old, 2, axis=-1)
+        r, z = jax.nn.sigmoid(of_r + r), jax.nn.sigmoid(of_z + z)
+        return x + z * (jnp.tanh(of_g + (r * x) @ self.candidate) - x)
+
+
+class TransformerLayer(eqx.Module):
+    """Attention and a dense layer, each with its gate."""
+
+    project: Dense  # to queries, keys and values
+    merge: Dense
+    attention_gate: Gate
+    dense: tuple[Dense, Dense]
+    dense_gate: Gate
+    distance_bias: Float[Array, "heads window"]
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, size: int, window: int) -> TransformerLayer:
+        """Draw weights of variance 1 / inputs; distances start without a bias."""
+        keys = jax.random.split(key, 6)
+        return cls(
+            project=Dense.lecun(keys[0], size, 3 * size),
+            merge=Dense.lecun(keys[1], size, size),
+            attention_gate=Gate.create(keys[2], size),
+            dense=(Dense.lecun(keys[3], size, size), Dense.lecun(keys[4], size, size)),
+            dense_gate=Gate.create(keys[5], size),
+            distance_bias=jnp.zeros((max(1, size // _HEAD_SIZE), window)),
+        )
+
+    def sequence(
+        self,
+        xs: Float[Array, "time batch size"],
+        keys: Float[Array, "past batch size"],
+        values: Float[Array, "past batch size"],
+        episodes: Int[Array, "all batch"],
+    ) -> tuple[Array, Array, Array]:
+        """Return outputs, and the keys and values of past and present.
+
+        Args:
+            episodes: a number for each past and present step, equal within an episode.
+        """
+        x = xs.reshape(-1, xs.shape[-1])
+        projected = self.project(_normalize(x)).reshape(*xs.shape[:2], -1)
+        queries, new_keys, new_values = jnp.split(projected, 3, axis=-1)
+        keys = jnp.concatenate([keys, new_keys])
+        values = jnp.concatenate([values, new_values])
+        seen = _attend(queries, keys, values, episodes, self.distance_bias)
+        x = self.attention_gate(x, jax.nn.relu(self.merge(seen.reshape(x.shape))))
+        hidden = jax.nn.relu(self.dense[0](_normalize(x)))
+        x = self.dense_gate(x, jax.nn.relu(self.dense[1](hidden)))
+        return x.reshape(xs.shape), keys, values
+
+
+class Transformer(eqx.Module):
+    """A stack of gated layers that share a window."""
+
+    layers: tuple[TransformerLayer, ...]
+
+    @classmethod
+    def create(
+        cls, key: PRNGKeyArray, size: int, n_layers: int, window: int
+    ) -> Transformer:
+        """Draw the layers; heads have 32 entries, or all of `size` if it is less."""
+        heads = max(1, size // _HEAD_SIZE)
+        if size % heads:
+            raise ValueError(
+                f"`hidden_size` must be a multiple of {_HEAD_SIZE}, the size of an "
+                f"attention head, got {size}."
+            )
+        keys = jax.random.split(key, n_layers)
+        return cls(tuple(TransformerLayer.create(each, size, window) for each in keys))
+
+    def initial_state(self, n_envs: int) -> TransformerState:
+        """Return empty memories."""
+        past = self.layers[0].distance_bias.shape[1] - 1
+        biases = [layer.merge.bias for layer in self.layers]
+        empty = tuple(jnp.zeros((n_envs, past, len(b)), b.dtype) for b in biases)
+        return TransformerState(empty, empty, jnp.zeros((n_envs, past), bool))
+
+    def step(
+        self,
+        x: Float[Array, "batch size"],
+        state: TransformerState,
+        reset: Bool[Array, " batch"],
+    ) -> tuple[Float[Array, "batch size"], TransformerState]:
+        """Return output and next memory of one step."""
+        outputs, state = self.sequence(x[None], state, reset[None])
+        return outputs[0], state
+
+    def sequence(
+        self,
+        xs: Float[Array, "time batch size"],
+        state: TransformerState,
+        resets: Bool[Array, "time batch"],
+    ) -> tuple[Float[Array, "time batch size"], TransformerState]:
+        """Return the outputs of all steps and the last memory."""
+        n_times, past = len(xs), state.valid.shape[1]
+        before = jnp.where(state.valid.T, 0, -1)
+        episodes = jnp.concatenate([before, jnp.cumsum(resets, axis=0)])
+        all_keys, all_values = [], []
+        for layer, *cache in zip(self.layers, state.keys, state.values, strict=True):
+            keys, values = (jnp.swapaxes(each, 0, 1) for each in cache)
+            xs, keys, values = layer.sequence(xs, keys, values, episodes)
+            # Not [-past:], which is everything where there is no past.
+            all_keys.append(jnp.swapaxes(keys[n_times:], 0, 1))
+            all_values.append(jnp.swapaxes(values[n_times:], 0, 1))
+        valid = (episodes[n_times:] == episodes[-1]).T
+        assert valid.shape[1] == past
+        return xs, TransformerState(tuple(all_keys), tuple(all_values), valid)
+
+
+def _attend(
+    queries: Float[Array, "time batch size"],
+    keys: Float[Array, "all batch size"],
+    values: Float[Array, "all batch size"],
+    episodes: Int[Array, "all batch"],
+    distance_bias: Float[Array, "heads window"],
+) -> Float[Array, "time batch size"]:
+    """Attend within the window, block by block: time · 2W scores instead of time²."""
+    (n_times, n_envs, size), (heads, window) = queries.shape, distance_bias.shape
+    block = min(n_times, window)
+    n_blocks = -(-n_times // block)
+    missing = ((0, n_blocks * block - n_times), (0, 0), (0, 0))
+    queries = jnp.pad(queries, missing).reshape(n_blocks, block, n_envs, heads, -1)
+    # Step t stands at t+W-1 among past and present: block b sees from b·block on.
+    reach = jnp.arange(n_blocks)[:, None] * block + jnp.arange(block + window - 1)
+    reach = jnp.minimum(reach, len(keys) - 1)  # the last block's padding
+    keys, values = (
+        each[reach].reshape(n_blocks, -1, n_envs, heads, size // heads)
+        for each in (keys, values)
+    )
+    scores = jnp.einsum("nqbhd,nkbhd->nbhqk", queries, keys)
+    distance = jnp.arange(block)[:, None] + window - 1 - jnp.arange(reach.shape[1])
+    is_near = (distance >= 0) & (distance < window)
+    bias = distance_bias[:, jnp.clip(distance, 0, window - 1)]
+    number = jnp.swapaxes(episodes[reach], 1, 2)  # (block, env, key)
+    same = number[:, :, window - 1 :, None] == number[:, :, None, :]
+    scores = scores / math.sqrt(size // heads) + bias
+    scores = jnp.where((same & is_near)[:, :, None], scores, _NEVER)
+    seen = jnp.einsum("nbhqk,nkbhd->nqbhd", jax.nn.softmax(scores), values)
+    return seen.reshape(n_blocks * block, n_envs, size)[:n_times]
+
+
+def _normalize(x: Float[Array, "rows size"]) -> Float[Array, "rows size"]:
+    """Layer norm without learnt scales: a dense layer always follows."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5)
