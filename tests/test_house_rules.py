@@ -42,7 +42,7 @@ HOMES = {
     "matplotlib": ("report.figures",),
     "plotly": ("report.page",),
     "jinja2": ("report.page",),
-    "duckdb": ("report",),
+    "duckdb": ("report", "experiments.tidy"),
     "ray": ("experiments.engines.ray",),
     "optax": ("training",),
     "gymnasium": ("adapters",),

@@ -144,7 +144,7 @@ class TrainConfig:
         _check(
             self.redraw_every >= 0, "redraw_every", "not be negative", self.redraw_every
         )
-        _check(self.seed >= 0, "seed", "not be negative", self.seed)
+        _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
         if self.n_envs % self.ppo.n_minibatches:
             raise ValueError(
                 f"`n_envs` must be a multiple of `ppo.n_minibatches` = "

@@ -57,7 +57,7 @@ def test_an_interrupted_run_goes_on_and_prints_what_is_left(
     ("arguments", "complaint"),
     [
         (("smoke", "--resume"), "nothing to resume"),
-        (("nowhere.toml",), "No file nowhere.toml"),
+        (("nowhere.toml",), "nowhere.toml: no such file"),
         (("smoke", "--set", "ppo.n_epoch=3"), "No setting `ppo.n_epoch`"),
         (("smoke", "--set", "task=Chess"), "Chess"),
         (("smoke", "--set", "n_envs"), "n_envs"),

@@ -104,7 +104,7 @@ def test_a_base_can_be_a_table_or_a_file_beside_the_study(tmp_path):
     [
         ("base = 3\n[grid]\nseeds = 1\n", "`base` must name"),
         ("[grid]\nseeds = 1\n", "`base` must name"),
-        ('base = "nosuch"\n[grid]\nseeds = 1\n', "No file nosuch.*smoke"),
+        ('base = "nosuch"\n[grid]\nseeds = 1\n', "nosuch: no such file.*smoke"),
         ('base = "smoke"\n', r"\[grid\] must be a table"),
         ('base = "smoke"\ngird = 1\n', "No key `gird`.*grid"),
         ('base = "smoke"\n[grid]\nseeds = 0\n', "`seed` in the grid must list"),

@@ -27,8 +27,8 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
         if not line:
             continue
         try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
+            rows.append(_object(line))
+        except (ValueError, RecursionError):
             if number >= len(lines) - 1:
                 break
             raise ValueError(
@@ -53,3 +53,10 @@ def with_nans(value: Any) -> Any:
     if isinstance(value, list):
         return [with_nans(each) for each in value]
     return math.nan if value is None else value
+
+
+def _object(line: str) -> dict[str, Any]:
+    row = json.loads(line)
+    if not isinstance(row, dict):
+        raise ValueError("not an object")
+    return row

@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import platform
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,7 +32,13 @@ from freeproj.agents import ActorCritic
 from freeproj.config import TrainConfig
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.log import append_line, read_lines, with_nans, without_nans
-from freeproj.experiments.settings import read_config, run_name, to_toml
+from freeproj.experiments.settings import (
+    SCHEMA,
+    old_name,
+    read_config,
+    run_name,
+    to_toml,
+)
 from freeproj.files import write_atomically
 from freeproj.metaenv import MetaEnv
 from freeproj.training import start, train
@@ -43,6 +50,7 @@ __all__ = [
     "load_agent",
     "open_run",
     "read_run",
+    "run_folder",
     "run_training",
 ]
 
@@ -65,6 +73,13 @@ class Run:
     def is_finished(self) -> bool:
         """Whether the run has come to its end."""
         return (self.folder / "final.json").exists()
+
+    @property
+    def health(self) -> str:
+        """`running`, `finished` or `diverged`; what is damaged cannot be opened."""
+        if (self.folder / "diverged.json").exists():
+            return "diverged"
+        return "finished" if self.is_finished else "running"
 
     @property
     def has_checkpoint(self) -> bool:
@@ -121,6 +136,13 @@ class Run:
             self.folder / "final.json", lambda file: file.write(last.encode())
         )
 
+    def mark_diverged(self, reason: str) -> None:
+        """Say why the run cannot go on; its last good checkpoint stays."""
+        text = json.dumps({"reason": reason}) + "\n"
+        write_atomically(
+            self.folder / "diverged.json", lambda file: file.write(text.encode())
+        )
+
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Keeps other processes out, for as long as this one lives."""
@@ -146,12 +168,22 @@ class LoadedAgent(NamedTuple):
     env: MetaEnv
 
 
+def run_folder(out: str | Path, config: TrainConfig) -> Path:
+    """Return the folder of these settings below `out`, or the finished one of 0.1."""
+    old = old_name(config)
+    if old is not None and (Path(out) / old / "final.json").exists():
+        return Path(out) / old
+    return Path(out) / run_name(config)
+
+
 def open_run(out: str | Path, config: TrainConfig) -> Run:
-    """Returns the folder of these settings below `out`; makes it if need be."""
-    folder = Path(out) / run_name(config)
+    """Return the run of these settings below `out`; make its folder if need be."""
+    folder = run_folder(out, config)
     stored = folder / "config.toml"
+    if folder.name == old_name(config):
+        return Run(folder, config)  # its name is the hash of its settings
     if not stored.exists():
-        text = to_toml(config)
+        text = to_toml(config) + _written_by()
         write_atomically(stored, lambda file: file.write(text.encode()))
     elif _config_of(stored) != config:
         raise ValueError(
@@ -211,6 +243,20 @@ def load_agent(folder: str | Path) -> LoadedAgent:
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config, run.config.evaluation_env())
+
+
+def _written_by() -> str:
+    """Say in TOML which versions write a run."""
+    from freeproj import __version__
+
+    values = {
+        "freeproj": __version__,
+        "schema": SCHEMA,
+        "jax": jax.__version__,
+        "python": platform.python_version(),
+    }
+    lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
+    return "\n".join(["", "[written_by]", *lines, ""])
 
 
 def _config_of(path: Path) -> TrainConfig:

@@ -1,74 +1,306 @@
 """Settings as text: read from TOML, overridden one by one, written, hashed, named.
 
-An unknown key or a value of the wrong type is an error that says what is allowed. A run
-is named by the hash of its settings.
+An unknown key or a value of the wrong type is an error that names the nearest key or
+what is allowed. Settings have history:
+
+- A run is named by a hash of what differs from the defaults, and of a schema number. A
+  new setting with a default leaves the names of all runs as they are. Raise `SCHEMA`
+  when a default or the meaning of a setting changes.
+- `RENAMED` reads the keys of older versions.
+- Runs of 0.1, named by a hash of all their settings, are found by `old_name`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
+import functools
 import hashlib
 import json
+import math
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from freeproj.config import TrainConfig
 from freeproj.envs import make
-from freeproj.projection import FreeProjection
+from freeproj.names import is_import_name
+from freeproj.words import count_words, generators_for
 
 __all__ = [
+    "RENAMED",
+    "SCHEMA",
     "SHIPPED",
+    "Renamed",
     "config_from",
     "digest",
     "dotted",
+    "flat",
+    "flat_settings",
+    "nearest_key",
+    "old_name",
     "read_config",
+    "read_toml",
     "run_name",
     "to_toml",
 ]
 
 _CONFIGS = Path(__file__).parents[1] / "configs"
 SHIPPED = tuple(sorted(path.stem for path in _CONFIGS.glob("*.toml")))
+SCHEMA = 2  # 0.1 was 1
+_MAX_BYTES = 2**20  # of a file of settings
+_MAX_NAME = 100  # characters of the tasks in a folder's name
+
+
+class Renamed(NamedTuple):
+    """Where an old key went, and how its value is written there."""
+
+    key: str
+    convert: Callable[[Any], Any] = lambda value: value
+
+
+RENAMED: Mapping[str, Renamed] = {
+    "evaluation.map": Renamed("evaluation.maps", lambda name: [name]),
+}
+
+# What 0.1 did where it had no setting for it.
+_IN_0_1 = {"running_episodes": "rematch"}
+# The settings of 0.1, in its order.
+_KEYS_0_1 = {
+    "": "task memory seed n_updates n_envs n_steps n_trials redraw_every action_map "
+    "normalize_observations previous_reward",
+    "projection": "n_generators length dim input_dim scale family inverses",
+    "ppo": "n_epochs n_minibatches learning_rate learning_rate_schedule adam_epsilon "
+    "max_grad_norm discount gae_lambda clip value_weight entropy_weight",
+    "network": "embedding_size hidden_size head_size n_layers state_size",
+    "evaluation": "every map task n_envs n_steps episodes",
+}
 
 
 def read_config(
     source: str | Path | None = None, settings: Mapping[str, Any] | None = None
 ) -> TrainConfig:
-    """Reads a TOML file, or a shipped one by its name, and overrides `settings`."""
-    return config_from(_read_toml(source) if source else {}, settings or {})
+    """Read a TOML file, or a shipped one by its name, and override `settings`."""
+    return config_from(_read_source(source) if source else {}, settings or {})
 
 
 def config_from(
     values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
 ) -> TrainConfig:
-    """Builds settings from nested tables and from dotted keys that override them."""
-    table = json.loads(json.dumps(values))  # a copy, of plain values only
-    for key, value in (settings or {}).items():
-        *path, last = key.split(".")
-        inner = table
-        for name in path:
-            inner = inner.setdefault(name, {})
-            if not isinstance(inner, dict):
-                raise ValueError(f"`{key}`: `{name}` is a value, not a table.")
-        inner[last] = value
-    return _build(TrainConfig, table, "")
+    """Build settings from nested tables and from dotted keys that override them."""
+    given = {key: value for key, value in values.items() if key != "written_by"}
+    chosen = _checked(_renamed(dotted(given)) | _renamed(settings or {}))
+    sections: dict[str, dict[str, Any]] = {}
+    for key, value in _with_generators(chosen).items():
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = value
+    top = sections.pop("", {})
+    if "projection" in sections:
+        sections["projection"] = {"n_generators": 4, "length": 4} | sections[
+            "projection"
+        ]
+    defaults = TrainConfig()
+    for name, table in sections.items():
+        top[name] = type(getattr(defaults, name))(**table)
+    return TrainConfig(**top)
+
+
+def flat(config: TrainConfig) -> dict[str, Any]:
+    """Return all settings by their dotted keys, in the order of the dataclasses."""
+    return dotted(dataclasses.asdict(config))
+
+
+def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a `config.toml` says, with defaults; no name in it is resolved.
+
+    Several tasks are joined by +, and `projection.n_words` is added.
+    """
+    given = {key: value for key, value in table.items() if key != "written_by"}
+    before = {} if "written_by" in table else _IN_0_1
+    known = _defaults()
+    settings = known | {key: value for key, value in before.items() if key in known}
+    settings["projection.input_dim"] = 0
+    settings |= _with_generators(_checked(_renamed(dotted(given))))
+    settings["projection.input_dim"] = (
+        settings["projection.input_dim"] or settings["projection.dim"]
+    )
+    tasks = settings["task"]
+    tasks = (tasks,) if isinstance(tasks, str) else tasks
+    settings["task"] = "+".join(_task_name(task) for task in tasks)
+    settings["projection.n_words"] = count_words(
+        settings["projection.n_generators"],
+        settings["projection.length"],
+        inverses=settings["projection.inverses"],
+    )
+    return settings
 
 
 def dotted(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Writes nested tables with dotted keys: {"ppo": {"clip": 1}} as "ppo.clip"."""
-    flat: dict[str, Any] = {}
+    """Write nested tables with dotted keys: {"ppo": {"clip": 1}} as "ppo.clip"."""
+    values: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
-            flat |= dotted(value, f"{prefix}{key}.")
+            values |= dotted(value, f"{prefix}{key}.")
         else:
-            flat[prefix + key] = value
-    return flat
+            values[prefix + key] = value
+    return values
 
 
 def to_toml(config: TrainConfig) -> str:
-    """Writes all settings as TOML, such that `config_from` gives them back."""
-    plain = dataclasses.asdict(config)
+    """Write all settings as TOML, such that `config_from` gives them back."""
+    return _toml(dataclasses.asdict(config))
+
+
+def digest(config: TrainConfig) -> str:
+    """Return the hash of what differs from the defaults, and of the schema number."""
+    known = _defaults()
+    changes = {key: value for key, value in flat(config).items() if value != known[key]}
+    text = json.dumps([SCHEMA, changes], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def run_name(config: TrainConfig) -> str:
+    """Return a folder name: what a person wants to know, and the hash."""
+    return _name(config, digest(config))
+
+
+def old_name(config: TrainConfig) -> str | None:
+    """Return the folder name that 0.1 gave these settings, or None if it had none."""
+    current = flat(config)
+    if "evaluation.maps" in current:
+        current["evaluation.map"], *more = current.pop("evaluation.maps")
+        if more:
+            return None
+    old = {
+        section: {
+            key: current.pop(f"{section}.{key}".lstrip(".")) for key in keys.split()
+        }
+        for section, keys in _KEYS_0_1.items()
+    }
+    if any(value != _defaults()[key] for key, value in current.items()):
+        return None
+    text = _toml(old.pop("") | old)
+    return _name(config, hashlib.sha256(text.encode()).hexdigest()[:12])
+
+
+def nearest_key(key: str, known: Iterable[str]) -> str:
+    """Return " Did you mean `ppo.discount`?" for `discount` or `ppo.discout`, or ""."""
+    last = key.rpartition(".")[2]
+
+    def likeness(other: str) -> float:
+        ends = difflib.SequenceMatcher(None, last, other.rpartition(".")[2]).ratio()
+        return ends + difflib.SequenceMatcher(None, key, other).ratio() / 4
+
+    best = max(known, key=likeness)
+    return f" Did you mean `{best}`?" if likeness(best) > 0.8 else ""
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; an error names it."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file.")
+    if path.stat().st_size > _MAX_BYTES:
+        raise ValueError(f"{path} is larger than a file of settings can be (1 MiB).")
+    try:
+        return tomllib.loads(path.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
+
+
+def _read_source(source: str | Path) -> dict[str, Any]:
+    if str(source) in SHIPPED:
+        return read_toml(_CONFIGS / f"{source}.toml")
+    if not Path(source).exists():
+        known = ", ".join(SHIPPED)
+        raise FileNotFoundError(
+            f"{source}: no such file, and not a shipped config ({known})."
+        )
+    return read_toml(Path(source))
+
+
+@functools.cache
+def _defaults() -> dict[str, Any]:
+    return flat(TrainConfig())
+
+
+def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the keys of older versions as they are written today."""
+    current: dict[str, Any] = {}
+    for key, value in settings.items():
+        new = RENAMED.get(key)
+        if new is not None and key not in _defaults():
+            key, value = new.key, new.convert(value)
+        current[key] = value
+    return current
+
+
+def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse keys that do not exist; return each value in the type of its default."""
+    known = _defaults() | {"projection.n_words": 0}
+    sections = {key.partition(".")[0] for key in known if "." in key}
+    for key, value in settings.items():
+        if key in sections:
+            raise ValueError(f"`{key}` must be a table, got {value!r}.")
+        if key not in known:
+            near = nearest_key(key, known) or f" Known: {', '.join(known)}."
+            raise ValueError(f"No setting `{key}`.{near}")
+    return {key: _typed(value, known[key], key) for key, value in settings.items()}
+
+
+def _typed(value: Any, default: Any, key: str) -> Any:
+    """Return the value in the type of the default, where nothing is lost by it."""
+    several = isinstance(default, tuple) or key == "task"
+    if several and isinstance(value, list | tuple) and value:
+        if all(isinstance(each, str) for each in value):
+            return tuple(value)
+    elif isinstance(default, tuple) and isinstance(value, str):
+        return (value,)
+    elif isinstance(default, bool) or isinstance(value, bool):
+        if isinstance(value, bool) and isinstance(default, bool):
+            return value
+    elif isinstance(default, float) and isinstance(value, int | float):
+        return float(value)
+    elif isinstance(value, type(default)):
+        return value
+    kind = "list of names" if isinstance(default, tuple) else type(default).__name__
+    article = "an" if kind == "int" else "a"
+    raise ValueError(f"`{key}` must be {article} {kind}, got {value!r}.")
+
+
+def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace `projection.n_words` by the generators that give them at this length."""
+    rest = dict(settings)
+    n_words = rest.pop("projection.n_words", None)
+    if n_words is None:
+        return rest
+    if "projection.n_generators" in rest:
+        raise ValueError(
+            "Give `projection.n_words` or `projection.n_generators`, not both."
+        )
+    length = rest.get("projection.length", _defaults()["projection.length"])
+    return {**rest, "projection.n_generators": generators_for(n_words, length)}
+
+
+def _task_name(name: str) -> str:
+    """Return the usual name of a known task; any other name as it is."""
+    return name if is_import_name(name) else make(name).name
+
+
+def _name(config: TrainConfig, hashed: str) -> str:
+    tasks = "+".join(_short(_task_name(task)) for task in config.tasks)[:_MAX_NAME]
+    shape = f"n{config.projection.n_generators}-l{config.projection.length}"
+    memory = _short(config.memory)[:_MAX_NAME]
+    return f"{tasks}-{memory}-{shape}-s{config.seed}-{hashed}"
+
+
+def _short(name: str) -> str:
+    """Return a part of a path that is safe everywhere; `a.b:Thing` is Thing."""
+    return re.sub(r"[^\w+-]", "_", name.rpartition(":")[2], flags=re.ASCII)
+
+
+def _toml(plain: Mapping[str, Any]) -> str:
     tables = {key: value for key, value in plain.items() if isinstance(value, dict)}
     lines = [f"{key} = {_value(plain[key])}" for key in plain if key not in tables]
     for name, table in tables.items():
@@ -76,92 +308,8 @@ def to_toml(config: TrainConfig) -> str:
     return "\n".join(lines) + "\n"
 
 
-def digest(config: TrainConfig) -> str:
-    """Return the hash of all settings: equal for equal settings only."""
-    return hashlib.sha256(to_toml(config).encode()).hexdigest()[:12]
-
-
-def run_name(config: TrainConfig) -> str:
-    """Return a folder name: what a person wants to know, and the hash."""
-    tasks = "+".join(make(task).name for task in config.tasks)
-    shape = f"n{config.projection.n_generators}-l{config.projection.length}"
-    return f"{tasks}-{config.memory}-{shape}-s{config.seed}-{digest(config)}"
-
-
-def _read_toml(source: str | Path) -> dict[str, Any]:
-    path = _CONFIGS / f"{source}.toml" if str(source) in SHIPPED else Path(source)
-    if not path.is_file():
-        known = ", ".join(SHIPPED)
-        raise FileNotFoundError(
-            f"No file {path}, and none of the shipped ones ({known})."
-        )
-    try:
-        return tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not TOML: {error}") from error
-
-
-def _build(cls: type, table: Mapping[str, Any], prefix: str) -> Any:
-    """Makes a settings object from a table; refuses keys and types it does not have."""
-    fields = {each.name: each for each in dataclasses.fields(cls)}
-    allowed = [*fields, "n_words"] if cls is FreeProjection else list(fields)
-    for key in table:
-        if key not in allowed:
-            raise ValueError(
-                f"No setting `{prefix}{key}`. Known: "
-                f"{', '.join(prefix + name for name in allowed)}."
-            )
-    if cls is FreeProjection:
-        return _projection(table)
-    values = {}
-    for key, value in table.items():
-        default = _default(fields[key])
-        values[key] = _converted(value, default, prefix + key)
-    return cls(**values)
-
-
-def _projection(table: Mapping[str, Any]) -> FreeProjection:
-    """Makes the projection; `n_words` stands for the generators at any length."""
-    values = {"length": 4, **table}
-    n_words = values.pop("n_words", None)
-    for key, value in values.items():
-        sample = {"scale": 1.0, "family": "", "inverses": False}.get(key, 0)
-        values[key] = _converted(value, sample, f"projection.{key}")
-    if n_words is None:
-        return FreeProjection(**{"n_generators": 4, **values})
-    if "n_generators" in values:
-        raise ValueError(
-            "Give `projection.n_words` or `projection.n_generators`, not both."
-        )
-    return FreeProjection.with_words(n_words, values.pop("length"), **values)
-
-
-def _default(each: dataclasses.Field) -> Any:
-    if each.default is not dataclasses.MISSING:
-        return each.default
-    assert each.default_factory is not dataclasses.MISSING
-    return each.default_factory()
-
-
-def _converted(value: Any, default: Any, key: str) -> Any:
-    """Returns the value in the type of the default, where nothing is lost by it."""
-    if dataclasses.is_dataclass(default):
-        if isinstance(value, Mapping):
-            return _build(type(default), value, f"{key}.")
-    elif isinstance(default, bool) or isinstance(value, bool):
-        if isinstance(value, bool) and isinstance(default, bool):
-            return value
-    elif isinstance(default, float) and isinstance(value, int | float):
-        return float(value)
-    elif key == "task" and isinstance(value, list) and value:
-        return tuple(map(str, value))
-    elif isinstance(value, type(default)):
-        return value
-    kind = "table" if dataclasses.is_dataclass(default) else type(default).__name__
-    article = "an" if kind == "int" else "a"
-    raise ValueError(f"`{key}` must be {article} {kind}, got {value!r}.")
-
-
 def _value(value: Any) -> str:
-    """Writes one TOML value; JSON's notation is TOML's for these types."""
+    """Write one TOML value; JSON's notation is TOML's but for infinities."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return json.dumps(list(value) if isinstance(value, tuple) else value)

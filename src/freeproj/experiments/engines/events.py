@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from freeproj.config import TrainConfig
-from freeproj.experiments.run import open_run
-from freeproj.experiments.settings import run_name
+from freeproj.experiments.run import open_run, run_folder
 
 __all__ = [
     "KINDS",
@@ -54,7 +53,7 @@ def split_finished(
     """
     todo, finished = [], []
     for config in configs:
-        folder = Path(out) / run_name(config)
+        folder = run_folder(out, config)
         done = folder.exists() and open_run(out, config).is_finished
         (finished if done else todo).append(config)
     return todo, finished

@@ -1,0 +1,321 @@
+"""Many runs as one dataset: what differs between them are its axes.
+
+    dataset = read_dataset("runs")
+    dataset.axes                                # ("task", "projection.length")
+    dataset.where(task="HigherLower").group_by("projection.length")
+    dataset.scores("test/tile/episodes/episode_return", reduce="last3").by_cell()
+
+A setting is named by its dotted key. The seed is never an axis: runs that differ in
+their seed only are repetitions of one cell. Runs that cannot be used are in
+`set_aside`, each with its reason.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import html
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeproj.experiments.measures import (
+    Cell,
+    Curves,
+    Pivot,
+    Scores,
+    align,
+    present,
+    reduction,
+)
+from freeproj.experiments.reading import read_folder
+from freeproj.experiments.records import RunRecord, SetAside
+from freeproj.experiments.store import load_records, save_records
+from freeproj.names import suggestion
+
+__all__ = ["Dataset", "read_dataset"]
+
+_PUBLISHED = Path(__file__).parents[1] / "published"
+_FIRST = ("task", "memory", "projection.")  # the order in which people name a cell
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Runs as data, and those that were set aside."""
+
+    runs: tuple[RunRecord, ...]
+    set_aside: tuple[SetAside, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @functools.cached_property
+    def axes(self) -> tuple[str, ...]:
+        """The settings that differ between runs, but for the seed.
+
+        A setting that only follows from others is none: the number of words; the
+        number of generators where the number of words is fixed; d_in where it is d.
+        """
+        differing = [key for key in self._keys() if len(self.values(key)) > 1]
+        follows = {"seed", "projection.n_words"}
+        if "projection.n_words" not in differing and "projection.length" in differing:
+            follows.add("projection.n_generators")
+        if all(
+            run.settings.get("projection.input_dim")
+            == run.settings.get("projection.dim")
+            for run in self.runs
+        ):
+            follows.add("projection.input_dim")
+        return tuple(key for key in differing if key not in follows)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of all runs, each once."""
+        return self.values("seed")
+
+    @property
+    def n_finished(self) -> int:
+        """How many runs have come to their end."""
+        return sum(run.health == "finished" for run in self.runs)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of all columns of the logs."""
+        return tuple(dict.fromkeys(name for run in self.runs for name in run.metrics))
+
+    def health_counts(self) -> dict[str, int]:
+        """Count the runs by their health, those set aside included."""
+        healths = [each.health for each in (*self.runs, *self.set_aside)]
+        return dict(collections.Counter(healths))
+
+    def values(self, setting: str) -> tuple[Any, ...]:
+        """Return the values of a setting, each once, in order."""
+        self._check_key(setting)
+        found = {run.settings.get(setting) for run in self.runs}
+        return tuple(sorted(found, key=_order))
+
+    def where(
+        self, settings: Mapping[str, Any] | None = None, /, **more: Any
+    ) -> Dataset:
+        """Return the runs with these settings; a list or set allows any of its values.
+
+        `where({"projection.length": 4})` or `where(task="HigherLower", seed=[0, 1])`.
+        """
+        wanted = {**(settings or {}), **more}
+        for key in wanted:
+            self._check_key(key)
+        return self.select(
+            lambda run: all(
+                _meets(run.settings.get(key), value) for key, value in wanted.items()
+            )
+        )
+
+    def select(self, keep: Callable[[RunRecord], bool]) -> Dataset:
+        """Return the runs for which `keep` is true."""
+        return Dataset(tuple(run for run in self.runs if keep(run)), self.set_aside)
+
+    def group_by(self, *settings: str) -> dict[Cell, Dataset]:
+        """Split the runs by the values of settings, in their order."""
+        for key in settings:
+            self._check_key(key)
+        groups: dict[Cell, list[RunRecord]] = {}
+        for run in self.runs:
+            groups.setdefault(_cell(run, settings), []).append(run)
+        ordered = sorted(groups.items(), key=lambda pair: tuple(map(_order, pair[0])))
+        return {cell: Dataset(tuple(runs), self.set_aside) for cell, runs in ordered}
+
+    def scores(
+        self,
+        metric: str = "test/tile/episodes/episode_return",
+        reduce: str | Callable[[np.ndarray], float] = "last3",
+    ) -> Scores:
+        """Return one number for each run.
+
+        Args:
+            reduce: `final` (the last evaluation), `last3` (the mean of the last three),
+                `max`, or a function of the values over updates.
+        """
+        self._check_metric(metric)
+        reduced = reduction(reduce)
+        values = [reduced(present(run, metric)[1]) for run in self.runs]
+        return Scores(
+            self.axes,
+            tuple(_cell(run, self.axes) for run in self.runs),
+            tuple(run.seed for run in self.runs),
+            np.array(values, float),
+        )
+
+    def curves(self, metric: str = "test/tile/episodes/episode_return") -> Curves:
+        """Return the values over updates, cell by cell."""
+        self._check_metric(metric)
+        groups = self.group_by(*self.axes)
+        return Curves(
+            self.axes, {cell: align(g.runs, metric) for cell, g in groups.items()}
+        )
+
+    def pivot(
+        self,
+        rows: str,
+        columns: str,
+        metric: str = "test/tile/episodes/episode_return",
+        reduce: str = "last3",
+    ) -> Pivot:
+        """Return means over the runs of each pair of values, whatever else differs."""
+        of_run = dict(zip(self.runs, self.scores(metric, reduce).values, strict=True))
+        heads = self.values(rows), self.values(columns)
+        means = np.full((len(heads[0]), len(heads[1])), math.nan)
+        counts = np.zeros(means.shape, int)
+        for (row, column), group in self.group_by(rows, columns).items():
+            found = np.array([of_run[run] for run in group.runs])
+            found = found[~np.isnan(found)]
+            place = heads[0].index(row), heads[1].index(column)
+            counts[place] = found.size
+            means[place] = found.mean() if found.size else math.nan
+        return Pivot(*heads, means, counts)
+
+    def save(self, path: str | Path, **meta: Any) -> Path:
+        """Write all numbers in one small `.npz` file that `read_dataset` reads."""
+        records = {run.name: run for run in self.runs}
+        if len(records) != len(self):
+            raise ValueError("Two runs have the same name: they cannot share a file.")
+        save_records(Path(path), records, meta)
+        return Path(path)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write a tidy table: a row for each run, update and metric."""
+        from freeproj.experiments.tidy import write_csv
+
+        return write_csv(self, Path(path))
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write the tidy table as Parquet; needs duckdb."""
+        from freeproj.experiments.tidy import write_parquet
+
+        return write_parquet(self, Path(path))
+
+    @classmethod
+    def from_csv(cls, path: str | Path) -> Dataset:
+        """Read what `to_csv` wrote."""
+        from freeproj.experiments.tidy import read_csv
+
+        return cls(read_csv(Path(path)))
+
+    @classmethod
+    def from_parquet(cls, path: str | Path) -> Dataset:
+        """Read what `to_parquet` wrote; needs duckdb."""
+        from freeproj.experiments.tidy import read_parquet
+
+        return cls(read_parquet(Path(path)))
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{n} {name}" for name, n in self.health_counts().items())
+        axes = (f"{key} ({len(self.values(key))})" for key in self.axes)
+        return (
+            f"Dataset of {len(self)} runs ({counts or 'none'}), "
+            f"{len(self.seeds)} seeds; axes: {', '.join(axes) or 'none'}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = (
+            f"<tr><th>{html.escape(key)}</th><td>"
+            f"{html.escape(', '.join(map(str, self.values(key))))}</td></tr>"
+            for key in self.axes
+        )
+        return f"<p>{html.escape(repr(self))}</p><table>{''.join(rows)}</table>"
+
+    def _keys(self) -> tuple[str, ...]:
+        """All settings, in the order in which people name a cell."""
+        keys = dict.fromkeys(key for run in self.runs for key in run.settings)
+        first = [key for start in _FIRST for key in keys if key.startswith(start)]
+        return tuple(dict.fromkeys([*first, *keys]))
+
+    def _check_key(self, key: str) -> None:
+        if self.runs and key not in self._known_keys:
+            near = suggestion(key, self._known_keys)
+            raise ValueError(f"No setting `{key}` in these runs.{near}")
+
+    @functools.cached_property
+    def _known_keys(self) -> frozenset[str]:
+        return frozenset(key for run in self.runs for key in run.settings)
+
+    def _check_metric(self, metric: str) -> None:
+        if self.runs and not any(metric in run.metrics for run in self.runs):
+            near = suggestion(metric, self.metrics)
+            known = "" if near else f" Known: {', '.join(self.metrics)}."
+            raise ValueError(f"No metric `{metric}` in these runs.{near}{known}")
+
+
+def read_dataset(*sources: str | Path) -> Dataset:
+    """Read runs from folders, files or published results, all as one dataset.
+
+    A source is a folder of runs, a `.csv`, `.parquet` or `.npz` file of a dataset, or
+    `published:NAME`. Of two runs with the same settings and seed the longer one counts.
+    """
+    parts = [_read_source(source) for source in sources]
+    runs = [run for part in parts for run in part.runs]
+    aside = [each for part in parts for each in part.set_aside]
+    return _distinct(runs, aside)
+
+
+def _read_source(source: str | Path) -> Dataset:
+    if str(source).startswith("published:"):
+        return _load(_PUBLISHED / f"{str(source).partition(':')[2]}.npz")
+    path = Path(source)
+    readers = {
+        ".csv": Dataset.from_csv,
+        ".parquet": Dataset.from_parquet,
+        ".npz": _load,
+    }
+    if path.suffix in readers and not path.is_dir():
+        return readers[path.suffix](path)
+    runs, aside = read_folder(path)
+    return Dataset(tuple(runs), tuple(aside))
+
+
+def _load(path: Path) -> Dataset:
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file.")
+    stored = load_records(path).records.values()
+    return Dataset(
+        tuple(each for each in stored if isinstance(each, RunRecord)),
+        tuple(each for each in stored if isinstance(each, SetAside)),
+    )
+
+
+def _distinct(runs: Iterable[RunRecord], aside: Iterable[SetAside]) -> Dataset:
+    """Keep one of the runs that have the same settings and seed."""
+    kept: dict[tuple, RunRecord] = {}
+    twice = []
+    for run in runs:
+        key = tuple(sorted(run.settings.items()))
+        first = kept.setdefault(key, run)
+        if first is not run:
+            longer, shorter = (
+                (run, first) if len(run.updates) > len(first.updates) else (first, run)
+            )
+            kept[key] = longer
+            reason = f"the same settings and seed as {longer.folder or longer.name}"
+            path = shorter.folder or Path(shorter.name)
+            twice.append(SetAside(path, "duplicate", reason))
+    return Dataset(tuple(kept.values()), (*aside, *twice))
+
+
+def _cell(run: RunRecord, axes: Iterable[str]) -> Cell:
+    return tuple(run.settings.get(axis) for axis in axes)
+
+
+def _order(value: Any) -> tuple[int, Any]:
+    """Sort numbers before text, and a missing value first."""
+    if value is None:
+        return 0, 0
+    return (1, value) if isinstance(value, int | float) else (2, str(value))
+
+
+def _meets(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list | set | frozenset):
+        return value in wanted
+    return value == wanted

@@ -1,0 +1,112 @@
+"""From folders of runs to records, each run read once; the result is kept beside them.
+
+Runs are found by their `config.toml`, at any depth; whatever else lies there is left
+alone. The cache, `.freeproj-dataset.npz`, is used for a run only while the names, times
+and sizes of its files are those of the reading, and only by the code that wrote it. A
+cache that is damaged, or cannot be written, is as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from freeproj.experiments.records import RunRecord, SetAside, read_record
+from freeproj.experiments.store import load_records, save_records
+
+__all__ = ["CACHE", "find_runs", "read_folder"]
+
+CACHE = ".freeproj-dataset.npz"
+_FILES = ("config.toml", "log.jsonl", "timing.jsonl", "final.json", "diverged.json")
+_READERS = ("config", "projection", "experiments/settings", "experiments/records",
+            "experiments/log", "experiments/store")  # fmt: skip
+
+_Signature = list[list[str | int]]
+
+
+def read_folder(folder: Path) -> tuple[list[RunRecord], list[SetAside]]:
+    """Read every run below a folder, from its cache where nothing has changed."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder}: no such folder of runs.")
+    seen = {
+        str(path.relative_to(folder)): _signature(path) for path in find_runs(folder)
+    }
+    cached = _read_cache(folder / CACHE, seen)
+    records = {
+        name: cached[name] if name in cached else read_record(folder / name)
+        for name in seen
+    }
+    # A run that goes on changes before it is asked for again.
+    if any(
+        each.health != "running" for name, each in records.items() if name not in cached
+    ):
+        with contextlib.suppress(OSError):
+            meta = {"reader": _reader(), "signatures": seen}
+            save_records(folder / CACHE, records, meta)
+    return _placed(records, folder)
+
+
+def find_runs(folder: Path) -> Iterator[Path]:
+    """Yield the folders below a folder that have settings, by the order of paths."""
+    with contextlib.suppress(PermissionError), os.scandir(folder) as entries:
+        below = sorted(entries, key=lambda entry: entry.name)
+        is_run = any(entry.name == "config.toml" for entry in below)
+        if is_run:
+            yield folder
+        for entry in below:
+            if entry.name.startswith(".") or (is_run and entry.name == "checkpoint"):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from find_runs(folder / entry.name)
+
+
+def _read_cache(
+    path: Path, seen: dict[str, _Signature]
+) -> dict[str, RunRecord | SetAside]:
+    try:
+        stored = load_records(path)
+    except ValueError:
+        return {}
+    signatures = stored.meta.get("signatures")
+    if stored.meta.get("reader") != _reader() or not isinstance(signatures, dict):
+        return {}
+    return {
+        name: record
+        for name, record in stored.records.items()
+        if name in seen and signatures.get(name) == seen[name]
+    }
+
+
+def _placed(
+    records: dict[str, RunRecord | SetAside], folder: Path
+) -> tuple[list[RunRecord], list[SetAside]]:
+    """Give each record its folder as it is today, wherever it was cached."""
+    runs, aside = [], []
+    for name, each in records.items():
+        if isinstance(each, SetAside):
+            aside.append(each._replace(path=folder / name))
+        else:
+            runs.append(dataclasses.replace(each, folder=folder / name))
+    return runs, aside
+
+
+def _signature(run: Path) -> _Signature:
+    found: _Signature = []
+    for name in _FILES:
+        with contextlib.suppress(OSError):
+            status = os.stat(run / name)
+            found.append([name, status.st_mtime_ns, status.st_size])
+    return found
+
+
+@functools.cache
+def _reader() -> str:
+    """Return the hash of the code that reads runs."""
+    root = Path(__file__).parents[1]
+    code = b"".join((root / f"{name}.py").read_bytes() for name in _READERS)
+    return hashlib.sha256(code).hexdigest()

@@ -1,0 +1,182 @@
+"""One run as data: its settings, its health and what its log holds, as arrays.
+
+A record comes from a run's folder (`read_record`), from a cache or from a table.
+Settings and logs are parsed, never executed: no `module:attribute` is imported here.
+Logs of 0.1 have `test/window/...` for the one map `evaluation.map`; they read as
+`test/MAP/window/...`, the names of today. A bad run gives a `SetAside` with its reason.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from freeproj.experiments.log import read_lines
+
+__all__ = ["HEALTHS", "RunRecord", "SetAside", "read_record"]
+
+HEALTHS = ("running", "finished", "diverged", "damaged", "foreign", "duplicate")
+
+
+@dataclass(frozen=True, eq=False)
+class RunRecord:
+    """A run that can be read.
+
+    Args:
+        settings: all settings by their dotted keys; `task` joined by + if several, and
+            `projection.n_words`, which follows from the others.
+        updates: the numbers of the updates in the log.
+        metrics: the columns of the log, aligned with `updates`; nan where there is no
+            data; two-dimensional for the returns of each trial.
+        seconds: from the first to the last update, without pauses; nan if unknown.
+        meta: versions that wrote the run, where it says so.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+    health: str
+    updates: Int[np.ndarray, " n"]
+    metrics: Mapping[str, Float[np.ndarray, " n"] | Float[np.ndarray, "n k"]]
+    folder: Path | None = None
+    seconds: float = math.nan
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self.settings["seed"]
+
+
+class SetAside(NamedTuple):
+    """A run that is counted and named, and left out of all numbers."""
+
+    path: Path
+    health: str  # diverged, damaged, foreign or duplicate
+    reason: str
+
+
+def read_record(folder: Path) -> RunRecord | SetAside:
+    """Read a run's folder; whatever is wrong with it becomes a reason."""
+    try:
+        settings, meta = _read_settings(folder / "config.toml")
+    except (OSError, ValueError, RecursionError) as error:
+        return SetAside(folder, "foreign", _one_line(error))
+    try:
+        health = _health(folder)
+        rows = read_lines(folder / "log.jsonl")
+        updates = _updates(rows)
+        metrics = _columns(rows, _first_map(settings))
+        seconds = _seconds(folder / "timing.jsonl")
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        return SetAside(folder, "damaged", _one_line(error))
+    if health == "diverged" or (lost := _divergence(updates, metrics)):
+        reason = _diverged_reason(folder) if health == "diverged" else lost
+        return SetAside(folder, "diverged", reason)
+    return RunRecord(
+        folder.name, settings, health, updates, metrics, folder, seconds, meta
+    )
+
+
+def _read_settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    from freeproj.experiments.settings import flat_settings, read_toml
+
+    table = read_toml(path)
+    meta = table.pop("written_by", {})
+    return flat_settings(table), meta if isinstance(meta, dict) else {}
+
+
+def _health(folder: Path) -> str:
+    if (folder / "diverged.json").exists():
+        return "diverged"
+    return "finished" if (folder / "final.json").exists() else "running"
+
+
+def _diverged_reason(folder: Path) -> str:
+    try:
+        return str(json.loads((folder / "diverged.json").read_text())["reason"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return "marked as diverged"
+
+
+def _updates(rows: Sequence[Mapping[str, Any]]) -> Int[np.ndarray, " n"]:
+    updates = [row["update"] for row in rows]
+    if any(type(number) is not int for number in updates):
+        raise ValueError("log.jsonl has a line without the number of its update")
+    numbers = np.asarray(updates, np.int64)
+    if (np.diff(numbers) <= 0).any():
+        raise ValueError("log.jsonl has its updates out of order")
+    return numbers
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], old_map: str) -> dict[str, np.ndarray]:
+    """Turn rows into arrays; text and other values that are no numbers are left out."""
+    names = dict.fromkeys(name for row in rows for name in row if name != "update")
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in rows]
+        if any(isinstance(value, str | dict | bool) for value in values):
+            continue
+        columns[_today(name, old_map)] = _column(values, name)
+    return columns
+
+
+def _first_map(settings: Mapping[str, Any]) -> str:
+    return settings.get("evaluation.map") or settings["evaluation.maps"][0]
+
+
+def _column(values: list[Any], name: str) -> np.ndarray:
+    widths = {len(value) for value in values if isinstance(value, list)}
+    if not widths:
+        return np.array([_number(value) for value in values], float)
+    if len(widths) > 1:
+        raise ValueError(f"log.jsonl has lists of different lengths in {name}")
+    (width,) = widths
+    table = np.full((len(values), width), math.nan)
+    for row, value in zip(table, values, strict=True):
+        if isinstance(value, list):
+            row[:] = [_number(each) for each in value]
+    return table
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _today(name: str, old_map: str) -> str:
+    """Name a column of 0.1 as it is named today."""
+    old = ("test/window/", "test/episodes/", "test/trial_")
+    return (
+        name.replace("test/", f"test/{old_map}/", 1) if name.startswith(old) else name
+    )
+
+
+def _divergence(updates: np.ndarray, metrics: Mapping[str, np.ndarray]) -> str:
+    """Say where a loss stopped being a number, or nothing. 0.1 did not stop there."""
+    for name in ("loss/policy", "loss/value", "loss/gradient_norm"):
+        bad = np.flatnonzero(np.isnan(metrics.get(name, np.zeros(0))))
+        if bad.size:
+            return f"{name} is not finite at update {updates[bad[0]]}"
+    return ""
+
+
+def _seconds(path: Path) -> float:
+    """Add up the times between updates; a gap beyond ten medians was a pause."""
+    times = np.array([row["time"] for row in read_lines(path)], float)
+    gaps = np.diff(times)
+    if not gaps.size:
+        return math.nan
+    usual = float(np.median(gaps))
+    gaps = np.where((gaps < 0) | (gaps > 10 * usual + 60), usual, gaps)
+    return float(gaps.sum() + usual)  # the first update has no gap of its own
+
+
+def _one_line(error: Exception) -> str:
+    text = f"no key {error}" if isinstance(error, KeyError) else str(error)
+    return (" ".join(text.split()) or type(error).__name__)[:300]

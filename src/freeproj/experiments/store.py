@@ -1,0 +1,120 @@
+"""Records in one file: an index in JSON and all numbers in one array, nothing pickled.
+
+The file serves as the cache beside a folder of runs and as the form in which results
+are published. Numbers come back bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+
+from freeproj.experiments.records import RunRecord, SetAside
+from freeproj.files import write_atomically
+
+__all__ = ["Stored", "load_records", "save_records"]
+
+_FORMAT = 1
+
+
+class Stored(NamedTuple):
+    """What a file holds: records by the path that they were stored under."""
+
+    records: dict[str, RunRecord | SetAside]
+    meta: Mapping[str, Any]
+
+
+def save_records(
+    path: Path, records: Mapping[str, RunRecord | SetAside], meta: Mapping[str, Any]
+) -> None:
+    """Write records by path, and what else there is to say about them."""
+    index, parts = [], [np.zeros(0)]
+    for name, each in records.items():
+        if isinstance(each, SetAside):
+            index.append({"path": name, "health": each.health, "reason": each.reason})
+        else:
+            index.append({"path": name, **_entry(each)})
+            parts += [each.updates.astype(float)]
+            parts += [column.ravel() for column in each.metrics.values()]
+    text = json.dumps({"format": _FORMAT, "meta": dict(meta), "records": index})
+    arrays: dict[str, Any] = {
+        "index": np.frombuffer(text.encode(), np.uint8),
+        "values": np.concatenate(parts),
+    }
+    write_atomically(path, lambda file: np.savez(file, **arrays))
+
+
+def load_records(path: Path) -> Stored:
+    """Read what `save_records` wrote; anything else is a ValueError."""
+    try:
+        if not path.is_file():
+            raise ValueError("no such file")
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            index = json.loads(archive["index"].tobytes())
+            values = archive["values"]
+        if index["format"] != _FORMAT or values.dtype != float or values.ndim != 1:
+            raise ValueError("written by another version")
+        return Stored(_unpack(index["records"], values), dict(index["meta"]))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    except (EOFError, BadZipFile, MemoryError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _entry(run: RunRecord) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "settings": dict(run.settings),
+        "health": run.health,
+        "n": len(run.updates),
+        "columns": [[name, list(c.shape[1:])] for name, c in run.metrics.items()],
+        "seconds": None if math.isnan(run.seconds) else run.seconds,
+        "meta": dict(run.meta),
+    }
+
+
+def _unpack(
+    index: Sequence[Mapping[str, Any]], values: np.ndarray
+) -> dict[str, RunRecord | SetAside]:
+    records: dict[str, RunRecord | SetAside] = {}
+    at = 0
+    for entry in index:
+        path = str(entry["path"])
+        if "reason" in entry:
+            aside = SetAside(Path(path), str(entry["health"]), str(entry["reason"]))
+            records[path] = aside
+            continue
+        n, metrics = int(entry["n"]), {}
+        updates, at = values[at : at + n].astype(np.int64), at + n
+        for name, width in entry["columns"]:
+            size = n * math.prod(width)
+            metrics[name], at = values[at : at + size].reshape(n, *width), at + size
+        records[path] = _record(entry, updates, metrics)
+    if at != len(values):
+        raise ValueError("the index does not fit the numbers")
+    return records
+
+
+def _record(
+    entry: Mapping[str, Any], updates: np.ndarray, metrics: Mapping[str, np.ndarray]
+) -> RunRecord:
+    settings = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in entry["settings"].items()
+    }
+    seconds = math.nan if entry["seconds"] is None else float(entry["seconds"])
+    return RunRecord(
+        name=str(entry["name"]),
+        settings=settings,
+        health=str(entry["health"]),
+        updates=updates,
+        metrics=metrics,
+        seconds=seconds,
+        meta=dict(entry["meta"]),
+    )

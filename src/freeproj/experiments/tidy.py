@@ -1,0 +1,206 @@
+"""Datasets as tidy tables: a row for each run, update and metric, in CSV or Parquet.
+
+The columns are run, health, seconds, the settings, update, metric and value. Settings
+that are the same in all runs are written too: a table says all that its runs were. The
+returns of each trial are metrics of their own, `test/tile/trial_returns[0]` and so on.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freeproj.experiments.records import RunRecord
+from freeproj.files import write_atomically
+
+if TYPE_CHECKING:
+    from freeproj.experiments.dataset import Dataset
+
+__all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
+
+_BEFORE, _AFTER = ("run", "health", "seconds"), ("update", "metric", "value")
+_INDEXED = re.compile(r"(.*)\[(\d{1,6})\]")
+
+
+def write_csv(dataset: Dataset, path: Path) -> Path:
+    """Write the table, whole or not at all; numbers come back bit for bit."""
+
+    def write(file: Any) -> None:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        keys = _keys(dataset)
+        writer.writerow([*_BEFORE, *keys, *_AFTER])
+        for run in dataset.runs:
+            writer.writerows(_rows(run, keys))
+        text.detach()
+
+    write_atomically(path, write)
+    return path
+
+
+def write_parquet(dataset: Dataset, path: Path) -> Path:
+    """Write the table as Parquet."""
+    duckdb = _duckdb()
+    with tempfile.TemporaryDirectory() as folder:
+        table = write_csv(dataset, Path(folder) / "table.csv")
+        out = Path(folder) / "table.parquet"
+        with duckdb.connect() as connection:
+            columns = dict.fromkeys(_header(table), "VARCHAR") | {
+                "seconds": "DOUBLE", "update": "BIGINT", "value": "DOUBLE"
+            }  # fmt: skip
+            connection.read_csv(str(table), header=True, columns=columns).write_parquet(
+                str(out), compression="zstd"
+            )
+        write_atomically(path, lambda file: file.write(out.read_bytes()))
+    return path
+
+
+def read_csv(path: Path) -> tuple[RunRecord, ...]:
+    """Read a table; an error names the line."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file.")
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, [])
+            _check_header(path, header)
+            return _records(path, header, reader)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path} is not a CSV file in UTF-8: {error}") from error
+
+
+def read_parquet(path: Path) -> tuple[RunRecord, ...]:
+    """Read a table from Parquet."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file.")
+    duckdb = _duckdb()
+    try:
+        with duckdb.connect() as connection:
+            table = connection.read_parquet(os.fspath(path))
+            header = table.columns
+            _check_header(path, header)
+            return _records(path, header, iter(table.fetchall()))
+    except duckdb.Error as error:
+        raise ValueError(f"{path} is not a Parquet file: {error}") from error
+
+
+def _keys(dataset: Dataset) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for run in dataset.runs for key in run.settings))
+
+
+def _rows(run: RunRecord, keys: Sequence[str]) -> Iterator[list[Any]]:
+    seconds = "" if math.isnan(run.seconds) else repr(run.seconds)
+    settings = [_text(run.settings[key]) if key in run.settings else "" for key in keys]
+    before = [run.name, run.health, seconds, *settings]
+    for name, column in run.metrics.items():
+        parts = [column] if column.ndim == 1 else column.T
+        for index, part in enumerate(parts):
+            metric = name if column.ndim == 1 else f"{name}[{index}]"
+            there = ~np.isnan(part)
+            for update, value in zip(run.updates[there], part[there], strict=True):
+                yield [*before, int(update), metric, repr(float(value))]
+
+
+def _text(value: Any) -> str:
+    """Write a setting so that its type comes back; plain text stays as it is."""
+    if isinstance(value, str):
+        return value if value and _setting(value) == value else json.dumps(value)
+    return json.dumps(value)
+
+
+def _setting(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _header(path: Path) -> list[str]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return next(csv.reader(file))
+
+
+def _check_header(path: Path, header: Sequence[str]) -> None:
+    missing = [name for name in (*_BEFORE, *_AFTER, "seed") if name not in header]
+    if missing or len(set(header)) != len(header):
+        problem = f"lacks {', '.join(missing)}" if missing else "has a column twice"
+        raise ValueError(f"{path} is not a table of runs: its first line {problem}.")
+
+
+def _records(
+    path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> tuple[RunRecord, ...]:
+    place = {name: header.index(name) for name in header}
+    runs: dict[tuple, dict[str, dict[int, float]]] = {}
+    fixed = [place[name] for name in header if name not in _AFTER]
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise ValueError(
+                f"{path}, line {number}: {len(row)} fields, but {len(header)} columns."
+            )
+        try:
+            update, value = int(row[place["update"]]), float(row[place["value"]])
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}, line {number}: {error}") from error
+        metrics = runs.setdefault(tuple(row[i] for i in fixed), {})
+        metrics.setdefault(str(row[place["metric"]]), {})[update] = value
+    names = [header[i] for i in fixed]
+    return tuple(
+        _record(path, dict(zip(names, key, strict=True)), metrics)
+        for key, metrics in runs.items()
+    )
+
+
+def _record(
+    path: Path, before: Mapping[str, Any], metrics: Mapping[str, Mapping[int, float]]
+) -> RunRecord:
+    settings = {
+        key: _setting(value)
+        for key, value in before.items()
+        if key not in _BEFORE and value not in ("", None)
+    }
+    if type(seed := settings.get("seed")) is not int:
+        raise ValueError(f"{path}: `seed` must be an int, got {seed!r}.")
+    updates = np.unique([update for column in metrics.values() for update in column])
+    columns: dict[str, Any] = {}
+    for name, column in metrics.items():
+        values = np.full(len(updates), math.nan)
+        values[np.searchsorted(updates, list(column))] = list(column.values())
+        indexed = _INDEXED.fullmatch(name)
+        if indexed:
+            columns.setdefault(indexed[1], []).append(values)
+        else:
+            columns[name] = values
+    stacked = {
+        k: np.stack(v, 1) if isinstance(v, list) else v for k, v in columns.items()
+    }
+    seconds = before["seconds"]
+    return RunRecord(
+        str(before["run"]),
+        settings,
+        str(before["health"]),
+        updates.astype(np.int64),
+        stacked,
+        seconds=math.nan if seconds in ("", None) else float(seconds),
+    )
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise ImportError(
+            'Parquet needs duckdb: python -m pip install "freeproj[report]"'
+        ) from error
+    return duckdb
