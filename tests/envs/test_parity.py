@@ -1,11 +1,15 @@
 """Every task against the real POPGym, whole trajectories, step by step.
 
 POPGym's own code runs unchanged: only its random generator is replaced by a `Puppet`
-that deals our deck, lays our mines, gives our start and our noise.
+that deals our deck, lays our mines, gives our start and our noise, and its mazes by
+ours. (Its labyrinths import mazelib, which draws the mazes; a stand-in suffices here.)
 """
 
 import functools
+import importlib
 import operator
+import sys
+import types
 import warnings
 from typing import NamedTuple
 
@@ -14,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freeproj.envs import REGISTRY
+from freeproj.envs import REGISTRY, make
 from random_play import draw_actions, draw_keys, quick_jit
 
 with warnings.catch_warnings():
@@ -22,34 +26,44 @@ with warnings.catch_warnings():
     import gymnasium
     import popgym.envs
 
-N_TRAJECTORIES = 200
 LEVELS = ("Easy", "Medium", "Hard")
 TASKS = [(family, level) for family in REGISTRY for level in LEVELS]
 PHYSICS = [task for task in TASKS if "Cart" in task[0] or "Pendulum" in task[0]]
 FLOAT32 = [("StatelessCartPole", level) for level in LEVELS] + [
     ("NoisyStatelessCartPole", "Easy"),
+    ("VelocityOnlyCartPole", "Easy"),
     ("StatelessPendulum", "Easy"),
 ]
-GAMES = [task for task in TASKS if task not in PHYSICS]
+MAZES = ("LabyrinthEscape", "LabyrinthExplore")
+BOARDS = ("Battleship", "Concentration", "Minesweeper", *MAZES)
+GAMES = [task for task in TASKS if task not in PHYSICS and task[0] not in BOARDS]
 
 
 class Puppet:
     """A random generator that hands out what it is told to."""
 
     def __init__(self, hidden, noise):
-        self.hidden, self.noise = hidden, iter(noise)
+        self.hidden, self.noise = iter(hidden), iter(noise)
 
     def shuffle(self, index):
-        index[:] = self.hidden
+        index[:] = next(self.hidden)
 
     def choice(self, cells, size, replace):
-        assert (len(self.hidden), replace) == (size, False)
-        return self.hidden
+        chosen = next(self.hidden)
+        assert (len(chosen), replace) == (size, False)
+        return chosen
 
     def uniform(self, low, high, size=None):
-        assert np.all(low <= self.hidden)
-        assert np.all(self.hidden <= high)
-        return np.array(self.hidden, dtype=np.float64)
+        drawn = np.array(next(self.hidden), dtype=np.float64)
+        assert np.all(low <= drawn)
+        assert np.all(drawn <= high)
+        return drawn
+
+    def random(self, size=None, dtype=float):
+        return next(self.noise) if size is None else next(self.hidden).astype(dtype)
+
+    def integers(self, high, size):
+        return np.random.default_rng().integers(high, size=size)  # replaced afterwards
 
     def normal(self, mean, deviation):
         return mean + deviation * next(self.noise)
@@ -74,7 +88,7 @@ class Trajectories(NamedTuple):
 
 
 @pytest.mark.parametrize(("family", "level"), GAMES)
-def test_parity_of_cards_and_boards(family, level):
+def test_parity_of_cards_and_bandits(family, level):
     env, oracle = pair(family, level)
     ours = roll(env, random_actions(env))
     theirs = play(oracle, env, ours)
@@ -82,16 +96,26 @@ def test_parity_of_cards_and_boards(family, level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_parity_of_minesweeper_in_all_its_endings(level):
-    env, oracle = pair("Minesweeper", level)
-    ours = roll(env, random_actions(env), mostly_safe)
+@pytest.mark.parametrize("family", BOARDS)
+def test_parity_of_games_that_are_played_to_their_aim(family, level):
+    env, oracle = pair(family, level)
+    ours = roll(env, random_actions(env, 12_000), POLICIES[family])
     compare(ours, play(oracle, env, ours), tolerance=0)
-    last = np.arange(N_TRAJECTORIES), ours.lengths() - 1
+    last = np.arange(len(ours.actions)), ours.lengths() - 1
     won = ours.terminated[last] & (ours.reward[last] > 0)
     lost = ours.terminated[last] & (ours.reward[last] < 0)
     assert won.any()
-    assert lost.any()
-    assert ours.truncated[last].any()
+    if family == "Minesweeper":
+        assert lost.any()
+        assert ours.truncated[last].any()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_popgym_ids_of_repeat_previous_mean_popgyms_own_task(level):
+    env = make(f"popgym-RepeatPrevious{level}-v0")
+    oracle = getattr(popgym.envs, f"RepeatPrevious{level}")()
+    ours = roll(env, random_actions(env))
+    compare(ours, play(oracle, env, ours), tolerance=0)
 
 
 @pytest.mark.parametrize(("family", "level"), PHYSICS)
@@ -107,18 +131,22 @@ def test_parity_of_physics_over_whole_trajectories(family, level):
 def test_parity_of_physics_step_by_step_up_to_the_limit(family, level):
     env, oracle = pair(family, level)
     policy = balance if "CartPole" in family else None
-    ours = roll(env, random_actions(env), policy)
+    ours = roll(env, random_actions(env, 120_000), policy)
     assert (ours.lengths() == env.max_steps).any(), "the limit must be reached"
     # In float32, each step of both sides from the same state.
-    theirs = play(oracle, env, ours, rows=range(0, 200, 8), same_state=True)
+    theirs = play(
+        oracle, env, ours, rows=range(0, len(ours.actions), 8), same_state=True
+    )
     compare(ours, theirs, tolerance=1e-5)
 
 
 @pytest.mark.parametrize(("family", "level"), TASKS)
 def test_parity_of_spaces_and_ids(family, level):
     env, oracle = pair(family, level)
-    spec = gymnasium.spec(f"popgym-{REGISTRY[family].popgym_name}{level}-v0")
-    assert spec.id in REGISTRY[family].names()
+    popgym_id = f"popgym-{REGISTRY[family].popgym_name}{level}-v0"
+    assert popgym_id in REGISTRY[family].names()
+    if "Labyrinth" not in family:  # registered only where mazelib is installed
+        assert type(oracle).__name__ in gymnasium.spec(popgym_id).entry_point
     if isinstance(oracle.observation_space, gymnasium.spaces.Box):
         np.testing.assert_allclose(
             oracle.observation_space.low, env.observation_space.low, rtol=1e-6
@@ -127,7 +155,8 @@ def test_parity_of_spaces_and_ids(family, level):
             oracle.observation_space.high, env.observation_space.high, rtol=1e-6
         )
     else:
-        assert oracle.observation_space.n == env.observation_space.size
+        size = gymnasium.spaces.flatdim(oracle.observation_space)
+        assert size == env.observation_space.size
     if isinstance(oracle.action_space, gymnasium.spaces.Box):
         np.testing.assert_array_equal(oracle.action_space.low, env.action_space.low)
         np.testing.assert_array_equal(oracle.action_space.high, env.action_space.high)
@@ -145,8 +174,38 @@ def pair(family, level):
         shipped = getattr(popgym.envs, f"RepeatPrevious{level}")()
         assert (shipped.k, shipped.deck.num_decks) == (env.delay, env.n_decks)
         return env, popgym.envs.RepeatPrevious(env.n_decks, k=env.delay + 1)
-    name = f"{REGISTRY[family].popgym_name}{level}"
-    return env, getattr(popgym.envs, name)()
+    if "Labyrinth" in family:
+        home = labyrinths(family.removeprefix("Labyrinth").lower())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it advises against its own mazes
+            return env, getattr(home, f"{family}{level}")()
+    name = REGISTRY[family].popgym_name.replace("Cartpole", "CartPole")
+    return env, getattr(popgym.envs, f"{name}{level}")()
+
+
+class Maze:
+    """Stands in for mazelib's: draws the maze that was planned."""
+
+    def generate(self):
+        self.grid = self.planned[0].copy()
+
+    def generate_entrances(self, start_outer):
+        self.start, self.end = self.planned[1:]
+
+
+def labyrinths(kind):
+    """The POPGym module of labyrinths, with our stand-in for mazelib."""
+    if "popgym.core.maze" not in sys.modules:
+        fake = types.ModuleType("mazelib")
+        deep = types.ModuleType("mazelib.generate.HuntAndKill")
+        fake.Maze, deep.HuntAndKill = Maze, lambda height, width: None
+        sys.modules.update({"mazelib": fake, "mazelib.generate": fake})
+        sys.modules["mazelib.generate.HuntAndKill"] = deep
+        importlib.import_module("popgym.core.maze")
+        for name in ("mazelib", "mazelib.generate", "mazelib.generate.HuntAndKill"):
+            del sys.modules[name]
+    sys.modules["popgym.core.maze"].Maze = Maze
+    return importlib.import_module(f"popgym.envs.labyrinth_{kind}")
 
 
 def reward_scale(env):
@@ -156,8 +215,10 @@ def reward_scale(env):
     return (env.n_cards - env.delay - 1) / (env.n_cards - env.delay)
 
 
-def random_actions(env):
-    return draw_actions(env, N_TRAJECTORIES, env.max_steps)
+def random_actions(env, n_steps=4_000):
+    """Actions of several trajectories, about so many in all."""
+    n_trajectories = min(200, max(8, n_steps // env.max_steps))
+    return draw_actions(env, n_trajectories, env.max_steps)
 
 
 def balance(state, action):
@@ -176,6 +237,47 @@ def mostly_safe(state, action):
     turn = (state.time + action) % (2 * cells)
     bold = jnp.where(turn == 0, action, safe)
     return jnp.where(turn == 1, jnp.argmax(state.clicked), bold)
+
+
+def mostly_hits(state, action):
+    """Shoots at a ship that is still afloat; every other time at `action`."""
+    cells = len(state.ships)
+    ahead = jnp.roll(state.ships & ~state.shot, -action)
+    hit = (action + jnp.argmax(ahead)) % cells
+    return jnp.where(state.time % 2 == 0, action, hit)
+
+
+def mostly_pairs(state, action):
+    """Flips a hidden card, then one of its kind; now and then `action` itself."""
+    cells = len(state.kinds)
+    hidden = ~state.face_up & ~state.in_play
+    wanted = jnp.where(state.in_play, state.kinds, 0).sum()
+    mate = hidden & ((state.kinds == wanted) | ~state.in_play.any())
+    card = (action + jnp.argmax(jnp.roll(mate, -action))) % cells
+    return jnp.where(state.time % 8 == 7, action, card)
+
+
+def follow_wall(state, action):
+    """Keeps a hand on the right wall; now and then follows `action`."""
+    turns = jnp.array([0, 2, 1, 3])  # left, up, right, down: clockwise, as actions
+    steps = jnp.array([[0, -1], [-1, 0], [0, 1], [1, 0]])
+    last = jnp.argmax(turns == state.last_action % 4)
+    order = (last + jnp.array([1, 0, 3, 2])) % 4  # right, ahead, left, back
+    side = state.cells.shape[0]
+    ahead = state.position + steps[order]
+    inside = ((ahead >= 0) & (ahead < side)).all(axis=1)
+    rows, columns = jnp.clip(ahead, 0, side - 1).T
+    free = inside & (state.cells[rows, columns] != 1)
+    return jnp.where(state.time % 32 == 31, action, turns[order[jnp.argmax(free)]])
+
+
+POLICIES = {
+    "Battleship": mostly_hits,
+    "Concentration": mostly_pairs,
+    "LabyrinthEscape": follow_wall,
+    "LabyrinthExplore": follow_wall,
+    "Minesweeper": mostly_safe,
+}
 
 
 def roll(env, actions, policy=None, dtype=jnp.float32):
@@ -198,9 +300,9 @@ def roll(env, actions, policy=None, dtype=jnp.float32):
 
     obs, state = quick_jit(jax.vmap(start))(keys[:, 0])
     actions = jnp.asarray(actions)
-    out = jax.jit(jax.vmap(trajectory))(state, keys[:, 1:], actions)
+    out = quick_jit(jax.vmap(trajectory))(state, keys[:, 1:], actions)
     states, all_obs, *outcome = jax.tree.map(np.asarray, out)
-    noise = noise_of(env, keys) if hasattr(env, "noise") else None
+    noise = noise_of(env, keys)
     return Trajectories(
         jax.tree.map(prepend, state, states), prepend(obs, all_obs), *outcome, noise
     )
@@ -215,47 +317,81 @@ def prepend(first, rest):
 
 
 def noise_of(env, keys):
-    """The standard normal numbers that our steps draw from their keys."""
+    """The random numbers that our steps draw from their keys; POPGym's noisy tasks
+    draw at a reset as well."""
+    if hasattr(env, "n_arms"):
+        draw = functools.partial(jax.random.uniform, dtype=jnp.float32)
+        return np.asarray(quick_jit(jax.vmap(jax.vmap(draw)))(keys[:, 1:]))
+    if not hasattr(env, "noise"):
+        return None
     first = jax.vmap(jax.random.split)(keys[:, 0])[:, 1]
     keys = jnp.concatenate([first[:, None], keys[:, 1:]], axis=1)
     draw = functools.partial(jax.random.normal, shape=(2,), dtype=jnp.float32)
     return np.asarray(quick_jit(jax.vmap(jax.vmap(draw)))(keys))
 
 
-def play(oracle, env, ours, rows=range(N_TRAJECTORIES), same_state=False):
+def play(oracle, env, ours, rows=None, same_state=False):
     """Plays POPGym with our hidden numbers and our actions, row after row.
 
     Returns the rows and times of what was seen, and what was seen there.
     """
     places, seen, lengths = [], [], ours.lengths()
+    rows = range(len(ours.actions)) if rows is None else rows
     for row in rows:
         states = jax.tree.map(operator.itemgetter(row), ours.states)
         noise = () if ours.noise is None else ours.noise[row]
-        oracle.np_random = Puppet(hidden_of(states), noise)
+        oracle.np_random = Puppet(hidden_of(states, oracle), noise)
         seen.append((oracle.reset()[0], 0.0, False, False))
+        if hasattr(states, "ships"):
+            oracle.board = states.ships[0].reshape(env.side, env.side).astype(np.int8)
         for time, action in enumerate(ours.actions[row, : lengths[row]]):
             if same_state:
                 oracle.state = np.array([leaf[time] for leaf in states[:-1]], float)
-            if hasattr(env, "side"):  # Minesweeper: POPGym's actions are pairs
+            if hasattr(oracle.action_space, "nvec"):  # POPGym's actions are pairs
                 action = divmod(int(action), env.side)
             seen.append(oracle.step(action)[:4])
         places += [(row, time) for time in range(lengths[row] + 1)]
-    return np.array(places).T, [np.array(column) for column in zip(*seen, strict=True)]
+    obs, *outcome = zip(*seen, strict=True)
+    if not isinstance(oracle.observation_space, gymnasium.spaces.Box):
+        flatten = functools.partial(gymnasium.spaces.flatten, oracle.observation_space)
+        obs = map(flatten, obs)
+    return np.array(places).T, [np.array(list(obs)), *map(np.array, outcome)]
 
 
-def hidden_of(states):
+def hidden_of(states, oracle):
     """What POPGym draws at reset, read off our first state."""
+    if hasattr(states, "cells"):
+        grid = (states.cells[0] != 0).astype(np.int8)
+        doors = [np.argwhere(states.cells[0] == kind) for kind in (2, 3)]
+        Maze.planned = grid, *(tuple(door[0]) if len(door) else None for door in doors)
+        return ()
+    if hasattr(states, "dealt"):
+        decks = states.dealt[0], states.queries[0]
+        return [cards_of(kinds, oracle)[::-1] for kinds in decks]
+    if hasattr(states, "kinds"):
+        return [cards_of(states.kinds[0], oracle)]
     if hasattr(states, "deck"):
-        return states.deck[0][::-1]  # POPGym deals from the end
+        return [states.deck[0][::-1]]  # POPGym deals from the end
     if hasattr(states, "mines"):
-        return np.flatnonzero(states.mines[0])
-    return np.array([leaf[0] for leaf in states[:-1]], dtype=np.float64)
+        return [np.flatnonzero(states.mines[0])]
+    if hasattr(states, "ships"):
+        return ()  # laid after the reset
+    if hasattr(states, "payouts"):
+        return [states.payouts[0]]
+    return [np.array([leaf[0] for leaf in states[:-1]], dtype=np.float64)]
+
+
+def cards_of(kinds, oracle):
+    """Different cards of POPGym's that have the given kinds, in this order."""
+    cards = np.empty(len(kinds), int)
+    cards[np.argsort(kinds, kind="stable")] = np.argsort(
+        oracle.deck_idx_type, kind="stable"
+    )
+    return cards
 
 
 def compare(ours, theirs, tolerance, scale=1.0):
     (row, time), (obs, reward, terminated, truncated) = theirs
-    if obs.ndim == 1:  # a number on POPGym's side, one-hot on ours
-        obs = np.eye(ours.obs.shape[-1])[obs]
     np.testing.assert_allclose(ours.obs[row, time], obs, atol=tolerance, rtol=0)
     later = time > 0  # a reset has no reward and no flags
     before = row[later], time[later] - 1

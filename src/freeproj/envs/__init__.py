@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
+from freeproj.envs.autoencode import Autoencode
+from freeproj.envs.bandit import MultiarmedBandit
 from freeproj.envs.base import Box, Discrete, Environment, Step
-from freeproj.envs.cartpole import NoisyStatelessCartPole, StatelessCartPole
+from freeproj.envs.battleship import Battleship
+from freeproj.envs.cartpole import (
+    NoisyStatelessCartPole,
+    StatelessCartPole,
+    VelocityOnlyCartPole,
+)
+from freeproj.envs.concentration import Concentration
+from freeproj.envs.count_recall import CountRecall
 from freeproj.envs.higher_lower import HigherLower
+from freeproj.envs.labyrinth import LabyrinthEscape, LabyrinthExplore
 from freeproj.envs.minesweeper import Minesweeper
 from freeproj.envs.pendulum import NoisyStatelessPendulum, StatelessPendulum
 from freeproj.envs.registry import REGISTRY, Family, make, register
 from freeproj.envs.repeat_first import RepeatFirst
-from freeproj.envs.repeat_previous import RepeatPrevious
+from freeproj.envs.repeat_previous import PopgymRepeatPrevious, RepeatPrevious
 
 __all__ = [
     "REGISTRY",
+    "Autoencode",
+    "Battleship",
     "Box",
+    "Concentration",
+    "CountRecall",
     "Discrete",
     "Environment",
     "Family",
     "HigherLower",
+    "LabyrinthEscape",
+    "LabyrinthExplore",
     "Minesweeper",
+    "MultiarmedBandit",
     "NoisyStatelessCartPole",
     "NoisyStatelessPendulum",
+    "PopgymRepeatPrevious",
     "RepeatFirst",
     "RepeatPrevious",
     "StatelessCartPole",
     "StatelessPendulum",
     "Step",
+    "VelocityOnlyCartPole",
     "make",
     "register",
 ]
 
-# class, POPGym's name, what a player does
+# class, POPGym's name, what a player does; the paper's five tasks first
 _TASKS = (
     (StatelessCartPole, "PositionOnlyCartPole", "balance a pole; velocities unseen"),
     (HigherLower, "HigherLower", "guess whether the next card is higher or lower"),
@@ -48,6 +67,14 @@ _TASKS = (
         "NoisyPositionOnlyPendulum",
         "swing up and hold; position seen with noise",
     ),
+    (VelocityOnlyCartPole, "VelocityOnlyCartpole", "balance a pole; positions unseen"),
+    (Autoencode, "Autoencode", "watch all cards, then name their suits backwards"),
+    (CountRecall, "CountRecall", "say how many cards of a kind have been dealt"),
+    (Concentration, "Concentration", "flip two cards at a time to find pairs"),
+    (Battleship, "Battleship", "sink hidden ships; each shot tells hit or miss"),
+    (MultiarmedBandit, "MultiarmedBandit", "find the arm that pays best"),
+    (LabyrinthEscape, "LabyrinthEscape", "find the way out of a maze"),
+    (LabyrinthExplore, "LabyrinthExplore", "walk over every free cell of a maze"),
 )
 
 for _task, _popgym_name, _summary in _TASKS:
@@ -57,4 +84,6 @@ for _task, _popgym_name, _summary in _TASKS:
         _task.levels,
         summary=_summary,
         popgym_name=_popgym_name,
+        # Where the paper's task and POPGym's differ, POPGym's ids mean POPGym's.
+        popgym_factory=PopgymRepeatPrevious if _task is RepeatPrevious else None,
     )

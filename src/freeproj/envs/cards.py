@@ -8,6 +8,7 @@ which they are dealt; it is drawn once, at `reset`, and a step only moves along 
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import NamedTuple
 
 import equinox as eqx
@@ -19,13 +20,18 @@ from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
 from freeproj.envs.shuffle import shuffle
 
 __all__ = [
+    "DECK_SIZE",
+    "KINDS",
+    "N_COLORS",
     "N_RANKS",
     "N_SUITS",
     "SUIT_NAMES",
     "CardState",
     "CardTask",
+    "Kind",
     "SuitTask",
     "card_name",
+    "color_of",
     "draw_deck",
     "rank_of",
     "suit_of",
@@ -33,9 +39,10 @@ __all__ = [
 
 N_RANKS = 13
 N_SUITS = 4
+N_COLORS = 2
+DECK_SIZE = N_RANKS * N_SUITS
 SUIT_NAMES = ("spades", "diamonds", "clubs", "hearts")
 
-_DECK_SIZE = N_RANKS * N_SUITS
 _RANK_SIGNS = ("A", *map(str, range(2, 11)), "J", "Q", "K")
 _SUIT_SIGNS = "♠♦♣♥"
 
@@ -60,8 +67,8 @@ class CardTask(LevelledTask):
             raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
 
     @abc.abstractmethod
-    def show(self, card: Int[Array, ""]) -> Float[Array, " d_obs"]:
-        """Returns what is observed of an open card."""
+    def observe(self, state: CardState) -> Float[Array, " d_obs"]:
+        """Return what is seen in a state."""
 
     @abc.abstractmethod
     def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
@@ -70,7 +77,7 @@ class CardTask(LevelledTask):
     @property
     def n_cards(self) -> int:
         """The number of cards of all decks together."""
-        return _DECK_SIZE * self.n_decks
+        return DECK_SIZE * self.n_decks
 
     @property
     def max_steps(self) -> int:
@@ -83,8 +90,8 @@ class CardTask(LevelledTask):
     def reset(
         self, key: PRNGKeyArray, params: None
     ) -> tuple[Float[Array, " d_obs"], CardState]:
-        deck = draw_deck(key, self.n_decks)
-        return self.show(deck[0]), CardState(deck, jnp.zeros((), jnp.int32))
+        state = CardState(draw_deck(key, self.n_decks), jnp.zeros((), jnp.int32))
+        return self.observe(state), state
 
     def step(
         self, key: PRNGKeyArray, state: CardState, action: ArrayLike, params: None
@@ -93,15 +100,8 @@ class CardTask(LevelledTask):
         reward = jnp.where(self.is_over(state), 0.0, self.score(state, action))
         # The last card stays open for ever, so no step can read past the deck's end.
         state = state._replace(position=self.next_position(state))
-        obs = self.show(state.deck[state.position])
-        return (
-            obs,
-            state,
-            reward.astype(jnp.float32),
-            self.is_over(state),
-            jnp.zeros((), bool),
-            {},
-        )
+        over, never = self.is_over(state), jnp.zeros((), bool)
+        return self.observe(state), state, reward.astype(jnp.float32), over, never, {}
 
     def is_over(self, state: CardState) -> Bool[Array, ""]:
         """Tells whether the last card lies open."""
@@ -131,24 +131,45 @@ class SuitTask(CardTask):
     def action_names(self) -> tuple[str, ...]:
         return SUIT_NAMES
 
-    def show(self, card: Int[Array, ""]) -> Float[Array, "4"]:
-        return jax.nn.one_hot(suit_of(card), N_SUITS, dtype=jnp.float32)
+    def observe(self, state: CardState) -> Float[Array, "4"]:
+        suit = suit_of(state.deck[state.position])
+        return jax.nn.one_hot(suit, N_SUITS, dtype=jnp.float32)
 
 
 def draw_deck(key: PRNGKeyArray, n_decks: int) -> Int8[Array, " n_cards"]:
     """Draws a uniform order of `n_decks` decks shuffled together."""
-    cards = jnp.tile(jnp.arange(_DECK_SIZE, dtype=jnp.int8), n_decks)
+    cards = jnp.tile(jnp.arange(DECK_SIZE, dtype=jnp.int8), n_decks)
     return shuffle(key, cards)
 
 
-def rank_of(card: Int[Array, ""]) -> Int[Array, ""]:
+def rank_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
     """Returns 0 (ace) … 12 (king)."""
     return card // N_SUITS
 
 
-def suit_of(card: Int[Array, ""]) -> Int[Array, ""]:
+def suit_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
     """Returns the index into `SUIT_NAMES`."""
     return card % N_SUITS
+
+
+def color_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
+    """Return 0 (black) or 1 (red)."""
+    return card % N_COLORS
+
+
+class Kind(NamedTuple):
+    """What tells cards apart in a game, and what its values are called."""
+
+    of: Callable[[Int[Array, "..."]], Int[Array, "..."]]
+    names: tuple[str, ...]
+    signs: tuple[str, ...]
+
+
+KINDS = {
+    "color": Kind(color_of, ("black", "red"), ("b", "r")),
+    "suit": Kind(suit_of, SUIT_NAMES, tuple(_SUIT_SIGNS)),
+    "rank": Kind(rank_of, _RANK_SIGNS, _RANK_SIGNS),
+}
 
 
 def card_name(card: int) -> str:

@@ -1,4 +1,4 @@
-"""CartPole of which only positions are seen: the cart's x and the pole's angle θ.
+"""CartPole of which half is seen: positions (x, θ) or velocities (x', θ').
 
 The physics are Gymnasium's CartPole-v1 (Euler steps of 0.02 s), the time limit and the
 reward POPGym's: 1/limit for every step, the last one included. A trial terminates when
@@ -8,6 +8,7 @@ reward POPGym's: 1/limit for every step, the last one included. A trial terminat
 
 from __future__ import annotations
 
+import abc
 import math
 from typing import ClassVar, NamedTuple
 
@@ -20,10 +21,12 @@ from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
 from freeproj.envs.noise import add_noise, check_noise
 
 __all__ = [
+    "CartPole",
     "CartPoleParams",
     "CartPoleState",
     "NoisyStatelessCartPole",
     "StatelessCartPole",
+    "VelocityOnlyCartPole",
     "accelerations",
     "move_cart",
 ]
@@ -54,8 +57,8 @@ class CartPoleState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class StatelessCartPole(LevelledTask):
-    """Balance the pole without seeing velocities; the levels differ in the limit."""
+class CartPole(LevelledTask):
+    """What the two tasks share: the physics, the ends and the reward."""
 
     time_limit: int = eqx.field(static=True, default=200)
 
@@ -69,16 +72,9 @@ class StatelessCartPole(LevelledTask):
         if self.time_limit < 1:
             raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
 
-    @property
-    def observation_space(self) -> Box:
-        # Twice the thresholds, so that the observation that ends a trial fits.
-        high = (2 * _MAX_POSITION, 2 * _MAX_ANGLE)
-        return Box(tuple(-bound for bound in high), high)
-
-    @property
-    def observation_scale(self) -> tuple[float, ...]:
-        """The thresholds: between them a trial runs."""
-        return (_MAX_POSITION, _MAX_ANGLE)
+    @abc.abstractmethod
+    def observe(self, state: CartPoleState) -> Float[Array, "2"]:
+        """Return what is seen in a state."""
 
     @property
     def action_space(self) -> Discrete:
@@ -101,7 +97,7 @@ class StatelessCartPole(LevelledTask):
     ) -> tuple[Float[Array, "2"], CartPoleState]:
         start = jax.random.uniform(key, (4,), jnp.float32, -_START, _START)
         state = CartPoleState(*start, time=jnp.zeros((), jnp.int32))
-        return _show(state), state
+        return self.observe(state), state
 
     def step(
         self,
@@ -116,7 +112,7 @@ class StatelessCartPole(LevelledTask):
         state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, moved)
         reward = jnp.where(over, 0.0, 1 / self.time_limit).astype(jnp.float32)
         truncated = state.time >= self.time_limit
-        return _show(state), state, reward, _is_out(state), truncated, {}
+        return self.observe(state), state, reward, _is_out(state), truncated, {}
 
     def render(self, state: CartPoleState) -> str:
         width = 25
@@ -128,6 +124,50 @@ class StatelessCartPole(LevelledTask):
             f"├{''.join(track)}┤  x {float(state.position):+.2f}  "
             f"pole {degrees:+.1f}°  step {int(state.time)} of {self.time_limit}"
         )
+
+
+class StatelessCartPole(CartPole):
+    """Balance the pole without seeing velocities; the levels differ in the limit."""
+
+    @property
+    def observation_space(self) -> Box:
+        # Twice the thresholds, so that the observation that ends a trial fits.
+        high = (2 * _MAX_POSITION, 2 * _MAX_ANGLE)
+        return Box(tuple(-bound for bound in high), high)
+
+    @property
+    def observation_scale(self) -> tuple[float, ...]:
+        """The thresholds: between them a trial runs."""
+        return (_MAX_POSITION, _MAX_ANGLE)
+
+    def observe(self, state: CartPoleState) -> Float[Array, "2"]:
+        return jnp.stack([state.position, state.angle])
+
+
+class VelocityOnlyCartPole(CartPole):
+    """Balance the pole without seeing positions; the levels differ in the limit.
+
+    The first observation of a trial shows the positions nevertheless, as POPGym 1.0.7
+    does.
+    """
+
+    @property
+    def observation_space(self) -> Box:
+        return Box((-math.inf,) * 2, (math.inf,) * 2)
+
+    @property
+    def observation_scale(self) -> tuple[float, ...]:
+        """Rounded up from the largest velocities of a million steps of random play."""
+        return (3.5, 4.0)
+
+    def reset(
+        self, key: PRNGKeyArray, params: CartPoleParams
+    ) -> tuple[Float[Array, "2"], CartPoleState]:
+        _, state = super().reset(key, params)
+        return jnp.stack([state.position, state.angle]), state
+
+    def observe(self, state: CartPoleState) -> Float[Array, "2"]:
+        return jnp.stack([state.velocity, state.angular_velocity])
 
 
 class NoisyStatelessCartPole(StatelessCartPole):
@@ -196,7 +236,3 @@ def move_cart(
 def _is_out(state: CartPoleState) -> Bool[Array, ""]:
     far = jnp.abs(state.position) > _MAX_POSITION
     return far | (jnp.abs(state.angle) > _MAX_ANGLE)
-
-
-def _show(state: CartPoleState) -> Float[Array, "2"]:
-    return jnp.stack([state.position, state.angle])

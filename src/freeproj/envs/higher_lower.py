@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float, Int
+from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.envs.base import Box, Discrete
 from freeproj.envs.cards import N_RANKS, CardState, CardTask, rank_of
@@ -39,8 +39,9 @@ class HigherLower(CardTask):
     def action_names(self) -> tuple[str, ...]:
         return ("higher", "lower")
 
-    def show(self, card: Int[Array, ""]) -> Float[Array, "13"]:
-        return jax.nn.one_hot(rank_of(card), N_RANKS, dtype=jnp.float32)
+    def observe(self, state: CardState) -> Float[Array, "13"]:
+        rank = rank_of(state.deck[state.position])
+        return jax.nn.one_hot(rank, N_RANKS, dtype=jnp.float32)
 
     def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
         rank = rank_of(state.deck[state.position])

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.boards import cell_names, draw_board
 from freeproj.envs.shuffle import shuffle
 
 __all__ = ["Minesweeper", "MinesweeperState", "count_mines"]
@@ -70,10 +71,7 @@ class Minesweeper(LevelledTask):
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        rows, columns = range(1, self.side + 1), range(self.side)
-        return tuple(
-            f"{chr(ord('a') + column)}{row}" for row in rows for column in columns
-        )
+        return cell_names(self.side)
 
     @property
     def max_steps(self) -> int:
@@ -131,11 +129,8 @@ class Minesweeper(LevelledTask):
         counts, mines = np.asarray(state.counts), np.asarray(state.mines)
         signs = np.where(mines, "*", counts.astype(str))
         signs = np.where(np.asarray(state.clicked), signs, ".")
-        head = "   " + " ".join(chr(ord("a") + column) for column in range(self.side))
-        rows = signs.reshape(self.side, self.side)
-        lines = [f"{row:>2} {' '.join(line)}" for row, line in enumerate(rows, start=1)]
         clicks = f"{int(state.time)} of {self.max_steps} clicks"
-        return "\n".join([head, *lines, f"   {clicks}, {self.n_mines} mines"])
+        return draw_board(signs, self.side, f"{clicks}, {self.n_mines} mines")
 
     def _show(self, count: Int8[Array, ""]) -> Float[Array, " d_obs"]:
         size = self.observation_space.size

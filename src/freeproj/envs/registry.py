@@ -2,7 +2,8 @@
 
 A name is a family with an optional level, `HigherLower` or `HigherLowerHard`; without
 one the first level is meant, for the tasks of this package Easy, the paper's. POPGym's
-ids, `popgym-HigherLowerHard-v0`, are understood too.
+ids, `popgym-HigherLowerHard-v0`, are understood too, and mean exactly POPGym's task:
+that differs for RepeatPrevious, whose delay is the paper's under the plain name.
 """
 
 from __future__ import annotations
@@ -25,12 +26,20 @@ class Family:
     levels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     summary: str = ""
     popgym_name: str | None = None
+    popgym_factory: Callable[..., Environment] | None = None
 
     def make(self, level: str = "") -> Environment:
         """Returns the task at a level, by default the first one."""
         if not level:
             level = next(iter(self.levels), "")
         return self.factory(**self.levels.get(level, {}))
+
+    def make_popgym(self, level: str = "") -> Environment:
+        """Return POPGym's own version of the task, where the two differ."""
+        if self.popgym_factory is None:
+            return self.make(level)
+        levels = self.popgym_factory.levels
+        return self.popgym_factory(**levels[level or next(iter(levels))])
 
     def names(self) -> dict[str, str]:
         """Returns all names of the family, each with the level that it means."""
@@ -51,9 +60,12 @@ def register(
     *,
     summary: str = "",
     popgym_name: str | None = None,
+    popgym_factory: Callable[..., Environment] | None = None,
 ) -> Family:
     """Adds a family of tasks under a new name; the first level is the default."""
-    family = Family(name, factory, dict(levels or {}), summary, popgym_name)
+    family = Family(
+        name, factory, dict(levels or {}), summary, popgym_name, popgym_factory
+    )
     taken = {known for each in REGISTRY.values() for known in each.names()}
     clash = taken & set(family.names())
     if clash:
@@ -68,7 +80,7 @@ def register(
 def make(name: str) -> Environment:
     """Returns the task of a name: a family, a family with a level, a POPGym id."""
     family, level = find(name)
-    return family.make(level)
+    return (family.make_popgym if name.startswith("popgym-") else family.make)(level)
 
 
 def find(name: str) -> tuple[Family, str]:

@@ -7,7 +7,7 @@ n - 1 - k of them count and a perfect trial earns (n-1-k)/(n-k). (Appendix D.1.)
 
 POPGym's code counts the open card as the first of its k, so its k is one more than
 the paper's sentence says: this task with delay k is POPGym's with k + 1, up to the
-reward's scale.
+reward's scale. `PopgymRepeatPrevious` is POPGym's own, reward included.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.envs.cards import CardState, SuitTask, suit_of
 
-__all__ = ["RepeatPrevious"]
+__all__ = ["PopgymRepeatPrevious", "RepeatPrevious"]
 
 
 class RepeatPrevious(SuitTask):
@@ -47,3 +47,27 @@ class RepeatPrevious(SuitTask):
         reward = 1 / (self.n_cards - self.delay)
         right = jnp.where(action == target, reward, -reward)
         return jnp.where(place < 0, 0.0, right)
+
+
+class PopgymRepeatPrevious(RepeatPrevious):
+    """POPGym's own game, found under POPGym's ids only.
+
+    The `delay` is one less than POPGym's k, and a right answer earns 1/(n-k), so that
+    a perfect trial earns 1.
+    """
+
+    delay: int = eqx.field(static=True, default=3)
+
+    levels: ClassVar = {
+        level: {**numbers, "delay": numbers["delay"] - 1}
+        for level, numbers in RepeatPrevious.levels.items()
+    }
+
+    @property
+    def name(self) -> str:
+        level = super().name.removeprefix(type(self).__name__) or "Easy"
+        return f"popgym-RepeatPrevious{level}-v0"
+
+    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+        answers = self.n_cards - self.delay
+        return super().score(state, action) * (answers / (answers - 1))

@@ -1,0 +1,67 @@
+"""Autoencode: watch the cards, then name their suits backwards.
+
+Seen: whether it is time to answer (one-hot: answer, watch) and a suit, one-hot. The n
+cards are shown one after the other; with the last one the mode turns to `answer`. Then
+n answers follow, the last card's suit first, while spades is shown as a placeholder. A
+right answer earns 1/n, a wrong one -1/n; what is said while watching counts nothing.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Float
+
+from freeproj.envs.base import Box
+from freeproj.envs.cards import N_SUITS, CardState, SuitTask, card_name, suit_of
+
+__all__ = ["Autoencode"]
+
+_N_MODES = 2  # 0: answer, 1: watch
+
+
+class Autoencode(SuitTask):
+    """The memory game with one, two or three decks."""
+
+    levels: ClassVar = {
+        "Easy": {"n_decks": 1},
+        "Medium": {"n_decks": 2},
+        "Hard": {"n_decks": 3},
+    }
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(_N_MODES + N_SUITS)
+
+    @property
+    def max_steps(self) -> int:
+        return 2 * self.n_cards - 1
+
+    def observe(self, state: CardState) -> Float[Array, "6"]:
+        last = self.n_cards - 1
+        card = jnp.where(
+            state.position > last, 0, state.deck[jnp.minimum(state.position, last)]
+        )
+        mode = jax.nn.one_hot(
+            (state.position < last).astype(jnp.int32), _N_MODES, dtype=jnp.float32
+        )
+        suit = jax.nn.one_hot(suit_of(card), N_SUITS, dtype=jnp.float32)
+        return jnp.concatenate([mode, suit])
+
+    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+        last = self.n_cards - 1
+        # Answers begin with the last card, at position n - 1, and go backwards.
+        asked = jnp.clip(2 * last - state.position, 0, last)
+        right = jnp.asarray(action) == suit_of(state.deck[asked])
+        reward = jnp.where(right, 1 / self.n_cards, -1 / self.n_cards)
+        return jnp.where(state.position < last, 0.0, reward)
+
+    def render(self, state: CardState) -> str:
+        position = int(state.position)
+        if position < self.n_cards:
+            seen = f"[{card_name(int(state.deck[position])):>3}]  card {position + 1}"
+            return f"{seen} of {self.n_cards}"
+        answered = position - self.n_cards + 1
+        return f"[ ? ]  answered {answered} of {self.n_cards}, last card first"

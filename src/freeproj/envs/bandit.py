@@ -1,0 +1,94 @@
+"""Multi-armed bandit: find the arm that pays best, anew in every trial.
+
+Each of n arms pays with its own probability, drawn uniformly from [0, 1] at the start.
+Seen: whether the last pull paid, one-hot; "no" before the first one. A pull that pays
+earns 1/L, another costs 1/L; the trial is cut after L pulls.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+
+__all__ = ["BanditState", "MultiarmedBandit"]
+
+
+class BanditState(NamedTuple):
+    """How likely each arm pays, and the last pull's outcome and number."""
+
+    payouts: Float[Array, " arms"]
+    paid: Bool[Array, ""]
+    time: Int32[Array, ""]
+
+
+class MultiarmedBandit(LevelledTask):
+    """Ten, twenty or thirty arms, pulled 200, 400 or 600 times."""
+
+    n_arms: int = eqx.field(static=True, default=10)
+    time_limit: int = eqx.field(static=True, default=200)
+
+    levels: ClassVar = {
+        "Easy": {"n_arms": 10, "time_limit": 200},
+        "Medium": {"n_arms": 20, "time_limit": 400},
+        "Hard": {"n_arms": 30, "time_limit": 600},
+    }
+
+    def __check_init__(self):
+        if min(self.n_arms, self.time_limit) < 1:
+            raise ValueError(
+                "`n_arms` and `time_limit` must be at least 1, got "
+                f"{self.n_arms} and {self.time_limit}."
+            )
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(2)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(self.n_arms)
+
+    @property
+    def max_steps(self) -> int:
+        return self.time_limit
+
+    @property
+    def default_params(self) -> None:
+        return None
+
+    def reset(
+        self, key: PRNGKeyArray, params: None
+    ) -> tuple[Float[Array, "2"], BanditState]:
+        payouts = jax.random.uniform(key, (self.n_arms,), jnp.float32)
+        state = BanditState(payouts, jnp.zeros((), bool), jnp.zeros((), jnp.int32))
+        return _observe(state), state
+
+    def step(
+        self, key: PRNGKeyArray, state: BanditState, action: ArrayLike, params: None
+    ) -> Step:
+        check_action(action, self.action_space)
+        live = state.time < self.time_limit
+        luck = jax.random.uniform(key, (), jnp.float32)
+        paid = luck < state.payouts[jnp.asarray(action)]
+        reward = jnp.where(paid, 1 / self.time_limit, -1 / self.time_limit)
+        reward = jnp.where(live, reward, 0.0).astype(jnp.float32)
+        state = state._replace(
+            paid=jnp.where(live, paid, state.paid), time=state.time + live
+        )
+        never, truncated = jnp.zeros((), bool), state.time >= self.time_limit
+        return _observe(state), state, reward, never, truncated, {}
+
+    def render(self, state: BanditState) -> str:
+        pulls = f"pull {int(state.time)} of {self.time_limit}"
+        outcome = "it paid" if bool(state.paid) else "it did not pay"
+        return f"{self.n_arms} arms  {pulls}" + (f": {outcome}" if state.time else "")
+
+
+def _observe(state: BanditState) -> Float[Array, "2"]:
+    return jax.nn.one_hot(state.paid.astype(jnp.int32), 2, dtype=jnp.float32)

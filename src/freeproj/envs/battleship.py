@@ -1,0 +1,156 @@
+"""Battleship on a hidden board: each shot tells hit or miss, nothing else.
+
+Action `row · width + column` shoots at a cell. Seen: miss or hit, one-hot; miss before
+the first shot. Only the first shot at a ship's cell is a hit. With m ship cells of c a
+hit earns 1/m, a miss costs 1/(c-m), so that shooting at every cell once earns 0. The
+trial ends when every ship cell is hit, and is cut after c shots.
+
+Ships are placed one by one, each uniformly among the straight placements that are still
+free: what POPGym's draws of start and direction, repeated until they fit, amount to.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.boards import cell_names, draw_board
+
+__all__ = ["Battleship", "BattleshipState"]
+
+
+class BattleshipState(NamedTuple):
+    """The hidden ships, the cells shot at, the ship cells hit, and the shots fired."""
+
+    ships: Bool[Array, " cells"]
+    shot: Bool[Array, " cells"]
+    hits: Int32[Array, ""]
+    time: Int32[Array, ""]
+
+
+class Battleship(LevelledTask):
+    """Square boards of side 8, 10 or 12 with ships of 2, 3, 3 and 4 cells."""
+
+    side: int = eqx.field(static=True, default=8)
+    ships: tuple[int, ...] = eqx.field(static=True, default=(2, 3, 3, 4))
+
+    levels: ClassVar = {
+        "Easy": {"side": 8},
+        "Medium": {"side": 10},
+        "Hard": {"side": 12},
+    }
+
+    def __check_init__(self):
+        # Every ship blocks at most its own rows and columns, so these always fit.
+        if not self.ships or min(self.ships) < 1 or max(self.ships) > self.side:
+            raise ValueError(
+                f"`ships` must have lengths in 1..{self.side}, got {self.ships}."
+            )
+        if len(self.ships) > self.side:
+            raise ValueError(
+                f"At most {self.side} `ships` surely fit on a board of side "
+                f"{self.side}, got {len(self.ships)}."
+            )
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells, which is that of actions."""
+        return self.side**2
+
+    @property
+    def n_ship_cells(self) -> int:
+        """The number of hits that end a trial."""
+        return sum(self.ships)
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(2)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(self.n_cells)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return cell_names(self.side)
+
+    @property
+    def max_steps(self) -> int:
+        return self.n_cells
+
+    @property
+    def default_params(self) -> None:
+        return None
+
+    def reset(
+        self, key: PRNGKeyArray, params: None
+    ) -> tuple[Float[Array, "2"], BattleshipState]:
+        zero = jnp.zeros((), jnp.int32)
+        shot = jnp.zeros(self.n_cells, bool)
+        state = BattleshipState(self.place_ships(key), shot, zero, zero)
+        return _observe(jnp.zeros((), bool)), state
+
+    def place_ships(self, key: PRNGKeyArray) -> Bool[Array, " cells"]:
+        """Draw a board: the cells of all ships."""
+        board = jnp.zeros(self.n_cells, bool)
+        for ship, key_ship in zip(
+            self.ships, jax.random.split(key, len(self.ships)), strict=True
+        ):
+            places = jnp.asarray(_placements(self.side, ship))
+            free = ~(places & board).any(axis=1)
+            luck = jax.random.uniform(key_ship, (len(places),), jnp.float32)
+            board = board | places[jnp.argmax(jnp.where(free, luck, -1.0))]
+        return board
+
+    def step(
+        self, key: PRNGKeyArray, state: BattleshipState, action: ArrayLike, params: None
+    ) -> Step:
+        check_action(action, self.action_space)
+        action = jnp.asarray(action)
+        live = ~self._is_won(state) & (state.time < self.max_steps)
+        hit = live & state.ships[action] & ~state.shot[action]
+        miss = -1 / (self.n_cells - self.n_ship_cells)
+        reward = jnp.where(hit, 1 / self.n_ship_cells, jnp.where(live, miss, 0.0))
+        here = jnp.arange(self.n_cells) == action
+        state = state._replace(
+            shot=state.shot | (here & live),
+            hits=state.hits + hit,
+            time=state.time + live,
+        )
+        truncated = state.time >= self.max_steps
+        reward = reward.astype(jnp.float32)
+        return _observe(hit), state, reward, self._is_won(state), truncated, {}
+
+    def render(self, state: BattleshipState) -> str:
+        signs = np.where(np.asarray(state.ships), "x", "o")
+        signs = np.where(np.asarray(state.shot), signs, ".")
+        shots = f"{int(state.time)} of {self.max_steps} shots"
+        hits = f"{int(state.hits)} of {self.n_ship_cells} hits"
+        return draw_board(signs, self.side, f"{shots}, {hits}")
+
+    def _is_won(self, state: BattleshipState) -> Bool[Array, ""]:
+        return state.hits >= self.n_ship_cells
+
+
+@functools.cache
+def _placements(side: int, ship: int) -> Bool[np.ndarray, "places cells"]:
+    """Return every straight placement of a ship as a row of cells."""
+    starts = [(row, column) for row in range(side) for column in range(side - ship + 1)]
+    flat = np.zeros((len(starts), side, side), bool)
+    for place, (row, column) in enumerate(starts):
+        flat[place, row, column : column + ship] = True
+    upright = flat.transpose(0, 2, 1)
+    # A single cell lies both ways: counting it once keeps the choice uniform.
+    both = [flat] if ship == 1 else [flat, upright]
+    return np.concatenate(both).reshape(-1, side * side)
+
+
+def _observe(hit: Bool[Array, ""]) -> Float[Array, "2"]:
+    return jax.nn.one_hot(hit.astype(jnp.int32), 2, dtype=jnp.float32)

@@ -1,0 +1,141 @@
+"""Concentration: find pairs among cards that lie face down.
+
+Action i flips card i. Seen: for each of the n cards its kind, or "face down" (the last
+of its entries), one-hot. Two flips make a try: two different cards of one kind stay
+open and earn 2/n; any other try costs 2/L, and its cards are turned back after they
+were seen. Flipping a card that already lies open ends the try at once, at 1/L for each
+flip of it. The trial ends when all cards lie open, and is cut after L = 2n flips.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.cards import DECK_SIZE, KINDS, draw_deck
+
+__all__ = ["Concentration", "ConcentrationState"]
+
+_ROW = 13  # cards in a row of the drawing
+
+
+class ConcentrationState(NamedTuple):
+    """The kinds of all cards, which are open, flipped in this try, and shown."""
+
+    kinds: Int8[Array, " n_cards"]
+    face_up: Bool[Array, " n_cards"]
+    in_play: Bool[Array, " n_cards"]  # the try's first card, if it waits for a second
+    shown: Bool[Array, " n_cards"]
+    time: Int32[Array, ""]
+
+
+class Concentration(LevelledTask):
+    """Pairs of one colour (one deck, two decks) or of one rank (one deck)."""
+
+    n_decks: int = eqx.field(static=True, default=1)
+    kind: str = eqx.field(static=True, default="color")
+
+    levels: ClassVar = {
+        "Easy": {"n_decks": 1, "kind": "color"},
+        "Medium": {"n_decks": 2, "kind": "color"},
+        "Hard": {"n_decks": 1, "kind": "rank"},
+    }
+
+    def __check_init__(self):
+        if self.n_decks < 1:
+            raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
+        if self.kind not in KINDS:
+            raise ValueError(f"`kind` must be one of {list(KINDS)}, got {self.kind!r}.")
+
+    @property
+    def n_cards(self) -> int:
+        """The number of cards of all decks together."""
+        return DECK_SIZE * self.n_decks
+
+    @property
+    def n_kinds(self) -> int:
+        """The number of colours, suits or ranks."""
+        return len(KINDS[self.kind].names)
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(self.n_cards * (self.n_kinds + 1))
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(self.n_cards)
+
+    @property
+    def max_steps(self) -> int:
+        return 2 * self.n_cards
+
+    @property
+    def default_params(self) -> None:
+        return None
+
+    def reset(
+        self, key: PRNGKeyArray, params: None
+    ) -> tuple[Float[Array, " d_obs"], ConcentrationState]:
+        kinds = KINDS[self.kind].of(draw_deck(key, self.n_decks))
+        none = jnp.zeros(self.n_cards, bool)
+        state = ConcentrationState(kinds, none, none, none, jnp.zeros((), jnp.int32))
+        return self._observe(state), state
+
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: ConcentrationState,
+        action: ArrayLike,
+        params: None,
+    ) -> Step:
+        check_action(action, self.action_space)
+        action = jnp.asarray(action)
+        over = (state.time >= self.max_steps) | state.face_up.all()
+        flipped = self._flip(state, action)
+        reward = jnp.where(over, 0.0, self._reward(state, action)).astype(jnp.float32)
+        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, flipped)
+        truncated = state.time >= self.max_steps
+        return self._observe(state), state, reward, state.face_up.all(), truncated, {}
+
+    def render(self, state: ConcentrationState) -> str:
+        signs = np.array(KINDS[self.kind].signs)[np.asarray(state.kinds)]
+        signs = np.where(np.asarray(state.shown), signs, "·")
+        rows = [
+            " ".join(f"{sign:>2}" for sign in row) for row in signs.reshape(-1, _ROW)
+        ]
+        found = int(np.asarray(state.face_up).sum())
+        flips = f"{int(state.time)} of {self.max_steps} flips"
+        return "\n".join([*rows, f"{flips}, {found} of {self.n_cards} cards found"])
+
+    def _matches(self, state: ConcentrationState, action: Array) -> Bool[Array, ""]:
+        """Whether this flip completes a pair."""
+        first = jnp.where(state.in_play, state.kinds, 0).sum()
+        new = ~state.face_up[action] & ~state.in_play[action]
+        return state.in_play.any() & new & (state.kinds[action] == first)
+
+    def _reward(self, state: ConcentrationState, action: Array) -> Float[Array, ""]:
+        waiting = state.in_play.any()
+        failed = waiting | state.face_up[action]
+        cost = jnp.where(failed, -(1.0 + waiting) / self.max_steps, 0.0)
+        return jnp.where(self._matches(state, action), 2 / self.n_cards, cost)
+
+    def _flip(self, state: ConcentrationState, action: Array) -> ConcentrationState:
+        here = jnp.arange(self.n_cards) == action
+        pair = state.in_play | here
+        goes_on = ~state.in_play.any() & ~state.face_up[action]
+        return state._replace(
+            face_up=state.face_up | (pair & self._matches(state, action)),
+            in_play=here & goes_on,
+            shown=state.face_up | pair,
+            time=state.time + 1,
+        )
+
+    def _observe(self, state: ConcentrationState) -> Float[Array, " d_obs"]:
+        seen = jnp.where(state.shown, state.kinds, self.n_kinds)
+        return jax.nn.one_hot(seen, self.n_kinds + 1, dtype=jnp.float32).ravel()

@@ -1,0 +1,119 @@
+"""Count Recall: how many cards of the queried kind have been dealt so far?
+
+Seen: the kind of the card just dealt and the kind asked for, each one-hot. Cards and
+queries come from two decks shuffled on their own. The answer is the number of dealt
+cards of the queried kind, the open one included. With n cards there are n - 1 answers;
+a right one earns 1/(n-1), a wrong one -1/(n-1).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Float, Int8, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.cards import DECK_SIZE, KINDS, draw_deck
+
+__all__ = ["CountRecall", "CountRecallState"]
+
+
+class CountRecallState(NamedTuple):
+    """The kinds of both decks, the cards dealt of each kind, and the open place."""
+
+    dealt: Int8[Array, " n_cards"]
+    queries: Int8[Array, " n_cards"]
+    counts: Int32[Array, " n_kinds"]
+    position: Int32[Array, ""]
+
+
+class CountRecall(LevelledTask):
+    """Counting by colour (one deck), suit (two decks) or rank (four decks)."""
+
+    n_decks: int = eqx.field(static=True, default=1)
+    kind: str = eqx.field(static=True, default="color")
+
+    levels: ClassVar = {
+        "Easy": {"n_decks": 1, "kind": "color"},
+        "Medium": {"n_decks": 2, "kind": "suit"},
+        "Hard": {"n_decks": 4, "kind": "rank"},
+    }
+
+    def __check_init__(self):
+        if self.n_decks < 1:
+            raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
+        if self.kind not in KINDS:
+            raise ValueError(f"`kind` must be one of {list(KINDS)}, got {self.kind!r}.")
+
+    @property
+    def n_cards(self) -> int:
+        """The number of cards of each of the two decks."""
+        return DECK_SIZE * self.n_decks
+
+    @property
+    def n_kinds(self) -> int:
+        """The number of colours, suits or ranks."""
+        return len(KINDS[self.kind].names)
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(2 * self.n_kinds)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(self.n_cards // self.n_kinds + 1)
+
+    @property
+    def max_steps(self) -> int:
+        return self.n_cards - 1
+
+    @property
+    def default_params(self) -> None:
+        return None
+
+    def reset(
+        self, key: PRNGKeyArray, params: None
+    ) -> tuple[Float[Array, " d_obs"], CountRecallState]:
+        kind_of = KINDS[self.kind].of
+        dealt, queries = (
+            kind_of(draw_deck(key_deck, self.n_decks))
+            for key_deck in jax.random.split(key)
+        )
+        counts = jax.nn.one_hot(dealt[0], self.n_kinds, dtype=jnp.int32)
+        state = CountRecallState(dealt, queries, counts, jnp.zeros((), jnp.int32))
+        return self._observe(state), state
+
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: CountRecallState,
+        action: ArrayLike,
+        params: None,
+    ) -> Step:
+        check_action(action, self.action_space)
+        over = state.position >= self.max_steps
+        right = jnp.asarray(action) == state.counts[state.queries[state.position]]
+        reward = jnp.where(right, 1 / self.max_steps, -1 / self.max_steps)
+        position = jnp.minimum(state.position + 1, self.max_steps)
+        new = jax.nn.one_hot(state.dealt[position], self.n_kinds, dtype=jnp.int32)
+        state = state._replace(
+            counts=jnp.where(over, state.counts, state.counts + new), position=position
+        )
+        reward = jnp.where(over, 0.0, reward).astype(jnp.float32)
+        ended, never = position >= self.max_steps, jnp.zeros((), bool)
+        return self._observe(state), state, reward, ended, never, {}
+
+    def render(self, state: CountRecallState) -> str:
+        names, place = KINDS[self.kind].names, int(state.position)
+        dealt, asked = names[int(state.dealt[place])], names[int(state.queries[place])]
+        return (
+            f"dealt {dealt}; how many {asked} so far?  card {place + 1} of "
+            f"{self.n_cards}"
+        )
+
+    def _observe(self, state: CountRecallState) -> Float[Array, " d_obs"]:
+        seen = jnp.stack([state.dealt[state.position], state.queries[state.position]])
+        return jax.nn.one_hot(seen, self.n_kinds, dtype=jnp.float32).ravel()

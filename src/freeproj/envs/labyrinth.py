@@ -1,0 +1,201 @@
+"""Labyrinths: find the exit (Escape), or walk over every free cell (Explore).
+
+Seen: the 3 x 3 cells around the player (free, wall, start, goal, or POPGym's unused
+"hidden", one-hot each) and the last action (left, right, up, down, none), one-hot. At
+the outer wall the window is cut and filled up with walls *at its end*, as POPGym does:
+in the top row the player stands in the window's first row, not in its middle.
+
+Escape: each step costs 1/L; the goal, in the wall opposite the start, earns 1 and ends
+the trial. Explore: a new cell earns 1/(free cells), any other step costs 1/L; the trial
+ends when no free cell is left. Both are cut after L - 1 steps, L = 1024.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.mazes import FREE, GOAL, N_CELL_KINDS, START, WALL, Maze, draw_maze
+
+__all__ = ["Labyrinth", "LabyrinthEscape", "LabyrinthExplore", "LabyrinthState"]
+
+_MOVES = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
+_N_ACTIONS = len(_MOVES)
+_WINDOW = 3
+_SIGNS = np.array(["  ", "██", "S ", "G "])
+
+
+class LabyrinthState(NamedTuple):
+    """The maze, the cells walked over, and where the player is."""
+
+    cells: Int8[Array, "side side"]
+    explored: Bool[Array, "side side"]
+    position: Int32[Array, "2"]  # row, column
+    last_action: Int32[Array, ""]
+    time: Int32[Array, ""]
+
+
+class Labyrinth(LevelledTask):
+    """What both tasks share: mazes of 5, 7 or 9 rooms a side."""
+
+    n_rooms: int = eqx.field(static=True, default=5)
+    time_limit: int = eqx.field(static=True, default=1024)
+
+    levels: ClassVar = {
+        "Easy": {"n_rooms": 5},
+        "Medium": {"n_rooms": 7},
+        "Hard": {"n_rooms": 9},
+    }
+
+    def __check_init__(self):
+        if self.n_rooms < 2 or self.time_limit < 2:
+            raise ValueError(
+                "`n_rooms` and `time_limit` must be at least 2, got "
+                f"{self.n_rooms} and {self.time_limit}."
+            )
+
+    @abc.abstractmethod
+    def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
+        """Return the cells of a maze as this task shows them."""
+
+    @abc.abstractmethod
+    def is_done(self, state: LabyrinthState) -> Bool[Array, ""]:
+        """Whether the aim is reached."""
+
+    @abc.abstractmethod
+    def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
+        """Return the reward of a step while the trial runs."""
+
+    @property
+    def side(self) -> int:
+        """The cells of a side, outer walls included."""
+        return 2 * self.n_rooms + 1
+
+    @property
+    def observation_space(self) -> Box:
+        return Box.unit(_WINDOW**2 * N_CELL_KINDS + _N_ACTIONS + 1)
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(_N_ACTIONS)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        return ("left", "right", "up", "down")
+
+    @property
+    def max_steps(self) -> int:
+        return self.time_limit - 1
+
+    @property
+    def default_params(self) -> None:
+        return None
+
+    def reset(
+        self, key: PRNGKeyArray, params: None
+    ) -> tuple[Float[Array, "50"], LabyrinthState]:
+        maze = draw_maze(key, self.n_rooms)
+        row, column = maze.start
+        state = LabyrinthState(
+            cells=self.lay_out(maze),
+            explored=jnp.zeros_like(maze.walls).at[row, column].set(True),
+            position=maze.start,
+            last_action=jnp.full((), _N_ACTIONS, jnp.int32),
+            time=jnp.zeros((), jnp.int32),
+        )
+        return _observe(state), state
+
+    def step(
+        self, key: PRNGKeyArray, state: LabyrinthState, action: ArrayLike, params: None
+    ) -> Step:
+        check_action(action, self.action_space)
+        over = self.is_done(state) | (state.time >= self.max_steps)
+        walked = _walk(state, jnp.asarray(action, jnp.int32))
+        reward = jnp.where(over, 0.0, self.score(state, walked)).astype(jnp.float32)
+        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, walked)
+        truncated = state.time >= self.max_steps
+        return _observe(state), state, reward, self.is_done(state), truncated, {}
+
+    def render(self, state: LabyrinthState) -> str:
+        """Draw the cells walked over and those next to them; "@" is the player."""
+        explored, cells = np.asarray(state.explored), np.asarray(state.cells)
+        row, column = np.asarray(state.position)
+        signs = np.where(explored & (cells == FREE), "· ", _SIGNS[cells])
+        signs = np.where(_near(explored), signs, "░░")
+        signs[row, column] = "@ "
+        steps = f"step {int(state.time)} of {self.max_steps}"
+        return "\n".join([*("".join(line).rstrip() for line in signs), steps])
+
+
+class LabyrinthEscape(Labyrinth):
+    """Find the goal in the wall opposite the start."""
+
+    def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
+        cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
+        cells = cells.at[maze.start[0], maze.start[1]].set(START)
+        return cells.at[maze.end[0], maze.end[1]].set(GOAL)
+
+    def is_done(self, state: LabyrinthState) -> Bool[Array, ""]:
+        return state.cells[state.position[0], state.position[1]] == GOAL
+
+    def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
+        return self.is_done(after) - 1 / self.time_limit
+
+
+class LabyrinthExplore(Labyrinth):
+    """Walk over every free cell."""
+
+    def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
+        cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
+        return cells.at[maze.start[0], maze.start[1]].set(START)
+
+    def is_done(self, state: LabyrinthState) -> Bool[Array, ""]:
+        return (state.explored | (state.cells == WALL)).all()
+
+    def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
+        new = ~before.explored[after.position[0], after.position[1]]
+        found = 1 / (after.cells == FREE).sum()
+        return jnp.where(new, found, -1 / self.time_limit)
+
+
+def _walk(state: LabyrinthState, action: Int32[Array, ""]) -> LabyrinthState:
+    """Return the state one step later; walls and the rim stop the player."""
+    side = state.cells.shape[0]
+    ahead = jnp.clip(state.position + jnp.asarray(_MOVES)[action], 0, side - 1)
+    blocked = state.cells[ahead[0], ahead[1]] == WALL
+    position = jnp.where(blocked, state.position, ahead)
+    here = jnp.arange(side)
+    now = (here[:, None] == position[0]) & (here == position[1])
+    return state._replace(
+        explored=state.explored | now,
+        position=position,
+        last_action=action,
+        time=state.time + 1,
+    )
+
+
+def _observe(state: LabyrinthState) -> Float[Array, "50"]:
+    start = jnp.maximum(state.position - 1, 0)
+    padded = jnp.pad(state.cells, (0, _WINDOW), constant_values=WALL)
+    view = jax.lax.dynamic_slice(padded, (start[0], start[1]), (_WINDOW, _WINDOW))
+    # Never further than one cell beyond the player: at the rim the rest counts as wall.
+    places = start[:, None] + jnp.arange(_WINDOW)
+    near = places <= state.position[:, None] + 1
+    view = jnp.where(near[0][:, None] & near[1], view, WALL)
+    seen = jax.nn.one_hot(view.ravel(), N_CELL_KINDS, dtype=jnp.float32).ravel()
+    last = jax.nn.one_hot(state.last_action, _N_ACTIONS + 1, dtype=jnp.float32)
+    return jnp.concatenate([seen, last])
+
+
+def _near(explored: Bool[np.ndarray, "side side"]) -> Bool[np.ndarray, "side side"]:
+    """Return the explored cells and all that touch them."""
+    padded = np.pad(explored, 1)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (_WINDOW, _WINDOW))
+    return windows.any(axis=(2, 3))
