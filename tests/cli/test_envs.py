@@ -1,5 +1,7 @@
 """`freeproj envs`."""
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -14,12 +16,15 @@ def lines_of(*arguments):
     return result.output.splitlines()
 
 
-def test_the_table_has_a_row_for_each_family():
+def test_the_table_has_a_row_for_each_family_and_level():
     rows = {line.split()[0]: line.split()[1:] for line in lines_of() if line.strip()}
-    assert set(REGISTRY) <= set(rows)
-    sizes = ["2", "2", "200", "0.111", "0.187", "1.000", "1.78", "3.00", "16.00"]
-    assert rows["StatelessCartPole"] == sizes
+    names = {f.make(level).name for f in REGISTRY.values() for level in f.levels}
+    assert len(names) == 16 * 3
+    assert names <= set(rows)
+    assert rows["StatelessCartPole"][:4] == ["2", "2", "200", "0.111"]
+    assert rows["StatelessCartPole"][-2:] == ["1.000", "16.00"]
     assert rows["HigherLower"][:3] == ["13", "2", "51"]
+    assert rows["BattleshipHard"][:3] == ["2", "144", "144"]
     assert rows["RepeatPrevious"][5] == "0.979"
 
 
@@ -27,9 +32,24 @@ def test_the_table_fits_a_terminal():
     assert max(map(len, lines_of())) <= 79
 
 
-def test_all_levels_are_listed_on_request():
-    names = [line.split()[0] for line in lines_of("--all") if line.strip()]
-    assert {"MinesweeperHard", "NoisyStatelessPendulumMedium"} <= set(names)
+def test_the_table_is_there_as_json():
+    tasks = {task["name"]: task for task in json.loads("\n".join(lines_of("--json")))}
+    assert len(tasks) == 16 * 3
+    assert tasks["Minesweeper"]["popgym"] == "popgym-MineSweeperEasy-v0"
+    assert tasks["Minesweeper"]["n_actions"] == 16
+    assert tasks["RepeatFirst"]["limit_16_trials"] == 16
+    assert json.loads("\n".join(lines_of("Minesweeper", "--json")))["max_steps"] == 14
+
+
+def test_a_task_without_stored_numbers_shows_a_dash(monkeypatch):
+    def none_stored(name):
+        raise ValueError("No baselines are stored.")
+
+    monkeypatch.setattr("freeproj.cli.envs.baselines", none_stored)
+    row = next(line for line in lines_of() if line.startswith("Autoencode"))
+    assert row.split() == ["Autoencode", "6", "4", "103", "–", "–", "–", "–"]
+    assert "not been measured" in lines_of("Autoencode")[-1]
+    assert json.loads("\n".join(lines_of("Autoencode", "--json")))["chance"] is None
 
 
 @pytest.mark.parametrize("family", REGISTRY)
@@ -38,9 +58,10 @@ def test_one_task_is_described_in_full(family):
     assert text.startswith(f"{family}Hard: {REGISTRY[family].summary}")
     assert f"at most {make(f'{family}Hard').max_steps} steps" in text
     assert f"popgym-{REGISTRY[family].popgym_name}Hard-v0" in text
-    assert "uniform" in text
-    assert "±" in text
-    assert "Best: " in text
+    if "not been measured" not in text:
+        assert "uniform" in text
+        assert "±" in text
+        assert "Best: " in text
 
 
 def test_the_first_trial_is_told_where_it_differs():

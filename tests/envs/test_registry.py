@@ -33,11 +33,18 @@ def test_every_name_makes_the_task_that_bears_it(family):
         ("popgym-PositionOnlyPendulumHard-v0", "StatelessPendulumHard"),
         ("popgym-NoisyPositionOnlyCartPoleMedium-v0", "NoisyStatelessCartPoleMedium"),
         ("popgym-MineSweeperHard-v0", "MinesweeperHard"),
-        ("popgym-RepeatPrevious-v0", "RepeatPrevious"),
+        ("popgym-VelocityOnlyCartpoleEasy-v0", "VelocityOnlyCartPole"),
+        ("popgym-CountRecall-v0", "CountRecall"),
     ],
 )
 def test_popgym_ids_are_understood(popgym_id, name):
     assert make(popgym_id) == make(name)
+
+
+def test_popgyms_repeat_previous_is_one_step_shorter_than_the_papers():
+    paper, popgym = make("RepeatPrevious"), make("popgym-RepeatPreviousEasy-v0")
+    assert (paper.delay, popgym.delay) == (4, 3)
+    assert make(popgym.name) == popgym != paper
 
 
 def test_levels_differ():
@@ -47,8 +54,15 @@ def test_levels_differ():
 
 @pytest.mark.parametrize("name", ["Higherlower", "HigherLowerExtreme", "", "popgym-X"])
 def test_an_unknown_name_is_answered_with_the_known_ones(name):
-    with pytest.raises(ValueError, match=f"No environment '{name}'. Known: Higher"):
+    with pytest.raises(ValueError, match=f"No environment '{name}'.*Known: Auto"):
         make(name)
+
+
+def test_the_nearest_name_is_suggested():
+    with pytest.raises(ValueError, match="Did you mean `HigherLower`"):
+        make("Higherlower")
+    with pytest.raises(ValueError, match="Did you mean `popgym-MineSweeperEasy-v0`"):
+        make("popgym-MinesweeperEasy-v0")
 
 
 def test_a_task_can_be_registered_once(monkeypatch):

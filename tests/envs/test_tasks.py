@@ -15,8 +15,11 @@ from random_play import draw_actions, draw_keys, quick_jit
 
 FAMILIES = list(REGISTRY)
 ALL_NAMES = [family + level for family in FAMILIES for level in REGISTRY[family].levels]
-# The levels of the noisy tasks differ in one number; their noise compiles slowly.
-NAMES = [name for name in ALL_NAMES if "Noisy" not in name or "Easy" in name]
+# The levels of these differ in one number each, and they compile or run slowly.
+SLOW = ("Noisy", "Labyrinth", "Velocity", "Bandit")
+NAMES = [
+    name for name in ALL_NAMES if "Easy" in name or not any(s in name for s in SLOW)
+]
 BEYOND = 3  # steps past the end
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -17,42 +19,69 @@ __all__ = ["envs"]
 _N_TRIALS = 16
 _LEGEND = (
     "obs: entries of an observation; act: actions (R: a real number); steps: of the "
-    "longest trial; chance: uniform actions; blind: the best simple policy that looks "
-    "at nothing; best: of all policies, where the start was met in an earlier trial; "
-    f"limit: what none exceeds in {_N_TRIALS} trials of a new start; ~ estimate; "
-    "≤ bound. A name may end in Easy (default), Medium or Hard: --all lists them. "
-    "`freeproj envs NAME` says more."
+    "longest trial. Returns of one trial: chance, of uniform actions; blind, of the "
+    "best simple policy that looks at nothing; best, of all policies, where the start "
+    f"was met in an earlier trial. limit: what none exceeds in {_N_TRIALS} trials of a "
+    "new start. ~ estimate, ≤ bound, ≥ reached, – not known. The level Easy may be "
+    "left out of a name. `freeproj envs NAME` says more."
 )
 _MARKS = {"exact": "", "estimate": "~", "bound": "≤", "reached": "≥"}
+_UNKNOWN = "–"
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--all", "all_levels", is_flag=True, help="List Medium and Hard as well.")
-def envs(name: str | None, all_levels: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+def envs(name: str | None, as_json: bool) -> None:
     """List the tasks with sizes, chance level and best return.
 
     With NAME: what is known about that task, in full.
     """
-    if name is not None:
-        for line in _describe(make(name)):
-            click.echo(line)
-        return
-    for line in _table(all_levels):
-        click.echo(line)
+    if name is None:
+        tasks = [f.make(level) for f in REGISTRY.values() for level in f.levels or [""]]
+        lines, facts = _table(tasks), [_facts(env) for env in tasks]
+    else:
+        env = make(name)
+        lines, facts = _describe(env), _facts(env)
+    if as_json:
+        lines = [json.dumps(facts, indent=2, ensure_ascii=False)]
+    click.echo("\n".join(lines))
 
 
-def _table(all_levels: bool) -> list[str]:
-    tasks = [
-        family.make(level)
-        for family in REGISTRY.values()
-        for level in list(family.levels)[: None if all_levels else 1]
-    ]
+def _known(env: Environment) -> Baselines | None:
+    """Return the stored numbers of a task, or None where there are none."""
+    try:
+        return baselines(env.name)
+    except ValueError:
+        return None
+
+
+def _facts(env: Environment) -> dict[str, Any]:
+    """Return what the table says about a task, under full names."""
+    space, known, (family, level) = env.action_space, _known(env), find(env.name)
+    facts = {
+        "name": env.name,
+        "family": family.name,
+        "level": level,
+        "popgym": f"popgym-{family.popgym_name}{level}-v0",
+        "summary": family.summary,
+        "observation_size": env.observation_space.size,
+        "n_actions": space.n if isinstance(space, Discrete) else None,
+        "max_steps": env.max_steps,
+    }
+    names = ("chance", "best_blind", "best", f"limit_{_N_TRIALS}_trials")
+    if known is None:
+        return facts | dict.fromkeys(names)
+    blind, limit = known.best_blind[1].mean, known.best_episode(_N_TRIALS)
+    numbers = (known.chance.mean, blind, known.best.value, limit)
+    return facts | dict(zip(names, numbers, strict=True))
+
+
+def _table(tasks: list[Environment]) -> list[str]:
     width = max(len(env.name) for env in tasks)
-    sizes, returns = " obs act steps", f"{'chance':>7}{'blind':>7}"
+    sizes, returns = " obs act steps", f"{'chance':>8}{'blind':>8}{'best':>8}"
     return [
-        f"{'':<{width + len(sizes)}}{'one trial':^21} {f'{_N_TRIALS} trials':^21}",
-        f"{'task':<{width}}{sizes}{returns}{'best':>7} {returns}{'limit':>7}",
+        f"{'task':<{width}}{sizes}{returns}{'limit':>8}",
         *(_row(env, width) for env in tasks),
         "",
         textwrap.fill(_LEGEND, 79),
@@ -60,19 +89,19 @@ def _table(all_levels: bool) -> list[str]:
 
 
 def _row(env: Environment, width: int) -> str:
-    known = baselines(env.name)
-    chance, blind = known.chance.mean, known.best_blind[1].mean
-    trial = f"{chance:>z7.3f}{blind:>z7.3f}{_ceiling(known.best):>7}"
-    total = _ceiling(replace(known.best, value=known.best_episode(_N_TRIALS)), 2)
-    episode = f"{_N_TRIALS * chance:>z7.2f}{_N_TRIALS * blind:>z7.2f}{total:>7}"
-    space = env.action_space
+    space, known = env.action_space, _known(env)
     actions = str(space.n) if isinstance(space, Discrete) else "R"
     sizes = f"{env.observation_space.size:>4}{actions:>4}{env.max_steps:>6}"
-    return f"{env.name:<{width}}{sizes}{trial} {episode}"
+    if known is None:
+        return f"{env.name:<{width}}{sizes}" + 4 * f"{_UNKNOWN:>8}"
+    chance, blind = known.chance.mean, known.best_blind[1].mean
+    total = replace(known.best, value=known.best_episode(_N_TRIALS))
+    best = f"{_ceiling(known.best):>8}{_ceiling(total, 2):>8}"
+    return f"{env.name:<{width}}{sizes}{chance:>z8.3f}{blind:>z8.3f}{best}"
 
 
 def _describe(env: Environment) -> list[str]:
-    known, (family, level) = baselines(env.name), find(env.name)
+    known, (family, level) = _known(env), find(env.name)
     lines = [
         f"{env.name}: {family.summary}",
         f"  observation  {env.observation_space.size} entries",
@@ -80,8 +109,10 @@ def _describe(env: Environment) -> list[str]:
         f"  length       at most {env.max_steps} steps",
         f"  in POPGym    popgym-{family.popgym_name}{level}-v0",
         f"  levels       {', '.join(family.levels)}",
-        "Return of one trial",
     ]
+    if known is None:
+        return [*lines, "Chance and best return have not been measured."]
+    lines.append("Return of one trial")
     rows = [(name, _estimate(value)) for name, value in _shown_policies(known).items()]
     rows.append(("best", _ceiling(known.best, 4)))
     first = known.first_trial if known.first_trial != known.best else None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from freeproj.envs.base import Environment
+from freeproj.names import suggestion
 
 __all__ = ["REGISTRY", "Family", "find", "make", "register"]
 
@@ -89,7 +90,9 @@ def find(name: str) -> tuple[Family, str]:
         names = family.names()
         if name in names:
             return family, names[name] or next(iter(family.levels), "")
+    every = (known for family in REGISTRY.values() for known in family.names())
     raise ValueError(
-        f"No environment {name!r}. Known: {', '.join(sorted(REGISTRY))}; each may be "
-        "followed by its level, as in HigherLowerHard (Easy, Medium or Hard)."
+        f"No environment {name!r}.{suggestion(name, every)} Known: "
+        f"{', '.join(sorted(REGISTRY))}; each may be followed by its level, as in "
+        "HigherLowerHard (Easy, Medium or Hard)."
     )
