@@ -7,15 +7,20 @@ read, written and hashed is said in `experiments.settings`. (Appendix D of the p
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from freeproj.agents import MEMORIES
-from freeproj.envs import make
+from freeproj.envs import Environment, make, task_name
 from freeproj.metaenv import MetaEnv, common_actions
+from freeproj.names import name_of
 from freeproj.projection import FreeProjection
 
 __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "TrainConfig"]
+
+
+_Task = str | Environment | Callable[..., Environment]
 
 
 def _check(condition: bool, name: str, rule: str, value: Any) -> None:
@@ -116,11 +121,12 @@ class TrainConfig:
     """One run: tasks, projection, agent, optimiser, evaluation, seed.
 
     Args:
-        task: the task, or several that are trained together.
+        task: the task, or several that are trained together: a name, or the thing
+            itself, which is stored under its `module:attribute`.
         redraw_every: collections between two draws of the base matrices; 0: never.
     """
 
-    task: str | tuple[str, ...] = "StatelessCartPole"
+    task: _Task | tuple[_Task, ...] = "StatelessCartPole"
     projection: FreeProjection = field(default_factory=lambda: FreeProjection(4, 4))
     memory: str = "gru"
     seed: int = 0
@@ -137,6 +143,11 @@ class TrainConfig:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
     def __post_init__(self):
+        several = isinstance(self.task, tuple | list)
+        names = tuple(map(task_name, self.task if several else (self.task,)))
+        object.__setattr__(self, "task", names if several else names[0])
+        if not isinstance(self.memory, str):
+            object.__setattr__(self, "memory", name_of(self.memory))
         MEMORIES.resolve(self.memory)
         for name in ("n_updates", "n_envs", "n_steps"):
             value = getattr(self, name)
@@ -162,7 +173,7 @@ class TrainConfig:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The names of the tasks that are trained on."""
-        return (self.task,) if isinstance(self.task, str) else tuple(self.task)
+        return self.task if isinstance(self.task, tuple) else (str(self.task),)
 
     @property
     def protocol(self) -> str:

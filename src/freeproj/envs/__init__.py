@@ -17,7 +17,7 @@ from freeproj.envs.higher_lower import HigherLower
 from freeproj.envs.labyrinth import LabyrinthEscape, LabyrinthExplore
 from freeproj.envs.minesweeper import Minesweeper
 from freeproj.envs.pendulum import NoisyStatelessPendulum, StatelessPendulum
-from freeproj.envs.registry import REGISTRY, Family, make, register
+from freeproj.envs.registry import REGISTRY, Family, make, register, task_name
 from freeproj.envs.repeat_first import RepeatFirst
 from freeproj.envs.repeat_previous import PopgymRepeatPrevious, RepeatPrevious
 
@@ -47,6 +47,7 @@ __all__ = [
     "VelocityOnlyCartPole",
     "make",
     "register",
+    "task_name",
 ]
 
 # class, POPGym's name, what a player does; the paper's five tasks first

@@ -121,9 +121,9 @@ class Environment(eqx.Module):
     """
 
     @property
-    @abc.abstractmethod
     def name(self) -> str:
-        """The name by which `make` finds this task."""
+        """What people call this task: its class, unless it says otherwise."""
+        return type(self).__name__
 
     @property
     @abc.abstractmethod
@@ -141,9 +141,9 @@ class Environment(eqx.Module):
         """The longest possible trial."""
 
     @property
-    @abc.abstractmethod
     def default_params(self) -> PyTree:
-        """The numbers that `reset` and `step` take as `params`."""
+        """The numbers that `reset` and `step` take as `params`; none by default."""
+        return None
 
     @abc.abstractmethod
     def reset(
@@ -157,10 +157,10 @@ class Environment(eqx.Module):
     ) -> Step:
         """Returns observation, state, reward, terminated, truncated and info."""
 
-    @abc.abstractmethod
     def render(self, state: PyTree) -> str:
         """Draws a state as text, for people: what a player may know, not what is
         hidden."""
+        return eqx.tree_pformat(state, short_arrays=False)
 
     @property
     def observation_scale(self) -> tuple[float, ...]:

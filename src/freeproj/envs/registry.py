@@ -3,7 +3,8 @@
 A name is a family with an optional level, `HigherLower` or `HigherLowerHard`; without
 one the first level is meant, for the tasks of this package Easy, the paper's. POPGym's
 ids, `popgym-HigherLowerHard-v0`, are understood too, and mean exactly POPGym's task:
-that differs for RepeatPrevious, whose delay is the paper's under the plain name.
+that differs for RepeatPrevious, whose delay is the paper's under the plain name. A task
+of one's own is `module:attribute`: a class, a function that makes one, or an instance.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from freeproj.envs.base import Environment
-from freeproj.names import suggestion
+import equinox as eqx
 
-__all__ = ["REGISTRY", "Family", "find", "make", "register"]
+from freeproj.envs.base import Environment
+from freeproj.names import import_name, is_import_name, name_of, suggestion
+
+__all__ = ["REGISTRY", "Family", "find", "make", "register", "task_name"]
 
 
 @dataclass(frozen=True)
@@ -79,20 +82,61 @@ def register(
 
 
 def make(name: str) -> Environment:
-    """Returns the task of a name: a family, a family with a level, a POPGym id."""
+    """Return the task of a name: a family, one with a level, or `module:attribute`."""
     family, level = find(name)
-    return (family.make_popgym if name.startswith("popgym-") else family.make)(level)
+    popgym = name.startswith("popgym-")
+    try:
+        task = (family.make_popgym if popgym else family.make)(level)
+    except TypeError as error:
+        raise ValueError(f"The task {name!r} cannot be made: {error}") from error
+    if not isinstance(task, Environment):
+        raise ValueError(f"{name!r} is not a task: it gives {task!r}.")
+    return task
 
 
 def find(name: str) -> tuple[Family, str]:
-    """Returns the family and the level that a name means."""
-    for family in REGISTRY.values():
-        names = family.names()
-        if name in names:
-            return family, names[name] or next(iter(family.levels), "")
-    every = (known for family in REGISTRY.values() for known in family.names())
+    """Return the family and the level that a name means."""
+    known = {each: family for family in REGISTRY.values() for each in family.names()}
+    if name in known:
+        family = known[name]
+        return family, family.names()[name] or next(iter(family.levels), "")
+    if is_import_name(name):
+        return Family(name, _factory(import_name(name, "task"), name)), ""
     raise ValueError(
-        f"No environment {name!r}.{suggestion(name, every)} Known: "
+        f"No environment {name!r}.{suggestion(name, known)} Known: "
         f"{', '.join(sorted(REGISTRY))}; each may be followed by its level, as in "
-        "HigherLowerHard (Easy, Medium or Hard)."
+        "HigherLowerHard (Easy, Medium or Hard); or your own as module:attribute."
     )
+
+
+def task_name(task: Any) -> str:
+    """Return the name under which `make` gives a task, in any process.
+
+    Args:
+        task: a name, a task, its class, or a function that makes one.
+    """
+    if isinstance(task, str):
+        return task
+    if not isinstance(task, Environment):
+        _factory(task, repr(task))
+        known = {family.factory: family.name for family in REGISTRY.values()}
+        return known.get(task) or name_of(task)
+    for name in (task.name, f"{type(task).__module__}:{type(task).__qualname__}"):
+        try:
+            same = eqx.tree_equal(make(name), task)
+        except (ValueError, TypeError):  # unknown, or it must be given arguments
+            continue
+        if same is True:
+            return name
+    raise ValueError(
+        f"{task!r} is not what its class gives without arguments, so its name does not "
+        "say what it is; write a function that returns it, and pass that."
+    )
+
+
+def _factory(thing: Any, name: str) -> Callable[..., Environment]:
+    if isinstance(thing, Environment):
+        return lambda: thing
+    if not callable(thing):
+        raise ValueError(f"{name} is not a task, nor a class or function of one.")
+    return thing

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
 import time
 import tomllib
 import warnings
@@ -127,7 +128,7 @@ class _Tasks:
         return [self._outcomes[run_name(config)] for config in self._configs]
 
     def _submit(self, task: Any, config: TrainConfig) -> None:
-        reference = task.remote(to_toml(config), self._out)
+        reference = task.remote(to_toml(config), self._out, [*sys.path, os.getcwd()])
         self._under_way[reference] = config
 
     def _look(self) -> None:
@@ -161,8 +162,12 @@ class _Tasks:
             self._report(Event(config, "done", row))
 
 
-def _train(settings: str, out: str) -> dict[str, Any]:
-    """Carries out one run on some node, and returns the last row of its log."""
+def _train(settings: str, out: str, path: list[str]) -> dict[str, Any]:
+    """Carries out one run on some node, and returns the last row of its log.
+
+    The node sees the modules that the driver sees, as far as it has their folders.
+    """
+    sys.path += [each for each in path if each and each not in sys.path]
     config = config_from(tomllib.loads(settings))
     while True:
         try:
