@@ -7,9 +7,14 @@ from pathlib import Path
 import jax
 import jaxtyping
 import pytest
+from hypothesis import settings
 
 # Compiled programs of the tests do not go into the user's own cache.
 os.environ["FREEPROJ_CACHE"] = str(Path(tempfile.gettempdir()) / "freeproj-tests")
+
+# How long an example takes says something about the machine, nothing about the code.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_several_tasks_may_be_listed():
         ({"seed": -1}, "seed"),
         ({"seed": 2**64}, "`seed` must"),
         ({"task": "nosuch"}, "No environment 'nosuch'"),
-        ({"memory": "lstm"}, "memory"),
+        ({"memory": "lstmm"}, "Did you mean `lstm`"),
         ({"ppo.discount": 1.5}, "discount"),
         ({"ppo.learning_rate": 0}, "learning_rate"),
         ({"ppo.learning_rate_schedule": "x"}, "learning_rate_schedule"),

@@ -56,7 +56,7 @@ def test_a_task_with_arguments_needs_a_maker():
         ("nosuch_module:Thing", "cannot be imported"),
         ("math:pi", "not a task"),
         ("math:cos", "'math:cos' cannot be made"),
-        ("fractions:Fraction", "not a task"),
+        ("fractions:Fraction", "'fractions:Fraction'"),
     ],
 )
 def test_bad_names_are_refused_in_one_line(name, message):
