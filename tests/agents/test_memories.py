@@ -162,6 +162,8 @@ def test_a_thing_that_is_no_memory_is_refused(getkey):
         make_memory(getkey(), "own_memory:nothing", SIZE)
 
 
-def test_head_size_must_divide_the_hidden_size(getkey):
-    with pytest.raises(ValueError, match="multiple of 32"):
-        make_memory(getkey(), "transformer", 100)
+@pytest.mark.parametrize(("size", "heads"), [(6, 1), (64, 2), (100, 2), (256, 8)])
+def test_transformer_takes_any_width(size, heads):
+    make = functools.partial(make_memory, jax.random.key(0), "transformer", size)
+    layer = jax.eval_shape(functools.partial(make, window=3)).layers[0]
+    assert layer.distance_bias.shape == (heads, 3)

@@ -27,7 +27,7 @@ from freeproj.agents.dense import Dense
 
 __all__ = ["Gate", "Transformer", "TransformerLayer", "TransformerState"]
 
-_HEAD_SIZE = 32  # of one attention head
+_HEAD_SIZE = 32  # the least of an attention head
 _FIRST_GATE = -2.0  # the bias of z
 _NEVER = -1e9  # finite, so that gradients are
 
@@ -90,7 +90,7 @@ class TransformerLayer(eqx.Module):
             attention_gate=Gate.create(keys[2], size),
             dense=(Dense.lecun(keys[3], size, size), Dense.lecun(keys[4], size, size)),
             dense_gate=Gate.create(keys[5], size),
-            distance_bias=jnp.zeros((max(1, size // _HEAD_SIZE), window)),
+            distance_bias=jnp.zeros((_n_heads(size), window)),
         )
 
     def sequence(
@@ -126,13 +126,7 @@ class Transformer(eqx.Module):
     def create(
         cls, key: PRNGKeyArray, size: int, n_layers: int, window: int
     ) -> Transformer:
-        """Draw the layers; heads have 32 entries, or all of `size` if it is less."""
-        heads = max(1, size // _HEAD_SIZE)
-        if size % heads:
-            raise ValueError(
-                f"`hidden_size` must be a multiple of {_HEAD_SIZE}, the size of an "
-                f"attention head, got {size}."
-            )
+        """Draw the layers; an attention head has 32 entries, or somewhat more."""
         keys = jax.random.split(key, n_layers)
         return cls(tuple(TransformerLayer.create(each, size, window) for each in keys))
 
@@ -205,6 +199,12 @@ def _attend(
     scores = jnp.where((same & is_near)[:, :, None], scores, _NEVER)
     seen = jnp.einsum("nbhqk,nkbhd->nqbhd", jax.nn.softmax(scores), values)
     return seen.reshape(n_blocks * block, n_envs, size)[:n_times]
+
+
+def _n_heads(size: int) -> int:
+    """Return the most heads of equal size that have `_HEAD_SIZE` entries at least."""
+    most = max(1, size // _HEAD_SIZE)
+    return max(n for n in range(1, most + 1) if size % n == 0)
 
 
 def _normalize(x: Float[Array, "rows size"]) -> Float[Array, "rows size"]:
