@@ -1,8 +1,6 @@
 """Laws of the NumPy core: the numbers of the JAX path, the conventions, the draws."""
 
 import dataclasses
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -121,14 +119,3 @@ def test_observations_that_do_not_fit_are_refused_with_both_sizes():
         law.matrix([1, 1], law.draw_bases(np.random.default_rng(0)), 5)
     with pytest.raises(TypeError, match="FreeProjection"):
         as_numpy("haar")
-
-
-def test_the_core_does_not_load_jax():
-    code = (
-        "import sys, freeproj.adapters.numpy_core, freeproj.adapters.episode_words; "
-        "print([n for n in ('jax', 'torch', 'gymnasium') if n in sys.modules])"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == "[]"

@@ -1,5 +1,6 @@
 """Laws of the scikit-learn transformer, among them scikit-learn's own."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -10,9 +11,9 @@ from sklearn.base import clone
 from sklearn.exceptions import SkipTestWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.random_projection import johnson_lindenstrauss_min_dim
 from sklearn.utils.estimator_checks import check_estimator
 
-from freeproj import FreeProjection
 from freeproj.adapters.sklearn import FreeRandomProjection
 
 
@@ -49,11 +50,31 @@ def test_with_cutting_squared_distances_are_kept_on_average():
     assert abs(np.mean(ratios) - 1) < 4 * error
 
 
-def test_the_components_are_the_projection_of_the_paper():
+def test_the_components_are_rows_of_the_words_matrix():
     model = FreeRandomProjection(6, 3, 4, dim=32, random_state=0).fit(data())
-    law = FreeProjection(3, 4, dim=32, input_dim=6, scale=np.sqrt(32 / 6))
-    by_jax = law.matrix(model.word_, model.bases_.astype(np.float32), 24)
-    np.testing.assert_allclose(model.components_, by_jax, atol=1e-5)
+    assert model.components_.shape == (6, 24)
+    assert model.word_.shape == (4,)
+    full = FreeRandomProjection(6, 3, 4, dim=24, random_state=0).fit(data())
+    gram = full.components_ @ full.components_.T
+    np.testing.assert_allclose(gram, np.eye(6) * 24 / 6, atol=1e-12)
+
+
+def test_auto_takes_as_many_components_as_distances_need():
+    X = data(n_rows=30, n_features=800)
+    model = FreeRandomProjection("auto", eps=0.5, random_state=0).fit(X)
+    assert model.n_components_ == johnson_lindenstrauss_min_dim(30, eps=0.5)
+    ratios = pdist(model.transform(X)) / pdist(X)
+    assert 0.7 < ratios.min() < ratios.max() < 1.3
+    with pytest.raises(ValueError, match="24 features"):
+        FreeRandomProjection("auto").fit(data())
+
+
+def test_a_pickle_holds_the_components_and_no_full_matrices():
+    model = FreeRandomProjection(4, random_state=0).fit(data(n_features=400))
+    stored = pickle.dumps(model)
+    assert len(stored) < 2 * model.components_.nbytes
+    X = data(n_features=400)
+    np.testing.assert_array_equal(pickle.loads(stored).transform(X), model.transform(X))
 
 
 def test_more_components_than_features_can_be_inverted_exactly():

@@ -3,7 +3,8 @@
 `EpisodeWords` belongs to one or several environments. It holds base matrices for all of
 them and, for each, a word, its matrix, and a stream of random numbers: the next word is
 drawn when an episode begins, or at every `n_trials`-th. A stream that is seeded draws
-the same words again. NumPy only.
+the same words again. The matrices of all words are formed once per set of bases, so
+that a new episode is a look-up. NumPy only.
 """
 
 from __future__ import annotations
@@ -15,21 +16,26 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Real
 
 from freeproj.adapters.numpy_core import as_numpy
+from freeproj.words import enumerate_words
 
 __all__ = ["EpisodeWords"]
 
 _OWN, _GIVEN, _BASES = range(3)  # what a child of the seed is for
+_MAX_TABLE = 2**23  # entries of the matrices of all words: 32 MB
 
 
 class EpisodeWords:
     """Words and matrices of `n_envs` environments with `obs_dim` entries to observe.
 
     Args:
-        projection: a `FreeProjection` or a `NumpyProjection`.
+        projection: a `FreeProjection`.
         obs_dim: the entries of a flattened observation.
         n_envs: the number of environments.
         seed: what bases and words are drawn from; None takes a fresh one.
         n_trials: the episodes that share a word.
+
+    `words` has the word of each environment. It is replaced when one changes, never
+    written into, so a reference to it stays what it was.
     """
 
     def __init__(
@@ -40,61 +46,76 @@ class EpisodeWords:
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        self.projection = as_numpy(projection)
-        if obs_dim > self.projection.dim:
+        self.projection = law = as_numpy(projection)
+        if obs_dim > law.dim:
             raise ValueError(
                 f"Observations of {obs_dim} entries do not fit the projection's "
-                f"`dim` = {self.projection.dim}; choose a `dim` of at least {obs_dim}."
+                f"`dim` = {law.dim}; choose a `dim` of at least {obs_dim}."
             )
         if n_trials < 1:
             raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
         self.obs_dim, self.n_envs, self.n_trials = obs_dim, n_envs, n_trials
         self.entropy = int(np.random.SeedSequence(seed).entropy)  # pyright: ignore
         self.n_draws = 0
-        self.episodes = np.zeros(n_envs, np.int64)
+        self.episodes = [0] * n_envs
         self.streams = [self._generator(_OWN, index) for index in range(n_envs)]
-        self.words = np.zeros((n_envs, self.projection.length), np.int32)
-        shape = (n_envs, self.projection.input_dim, obs_dim)
-        self.matrices = np.zeros(shape, np.float32)
+        self.words = np.zeros((n_envs, law.length), np.int32)
+        # Transposed, as a row times a matrix is the faster product.
+        self.turned = np.zeros((n_envs, obs_dim, law.input_dim), np.float32)
         self.redraw_bases()
 
+    @property
+    def matrices(self) -> Float32[np.ndarray, "envs d_in d_obs"]:
+        """M_o of each environment's word."""
+        return self.turned.transpose(0, 2, 1)
+
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draws new base matrices; they show from each environment's next word on."""
+        """Draw new base matrices; they show from each environment's next word on."""
         if seed is None:
             rng = self._generator(_BASES, self.n_draws)
         else:
             rng = np.random.default_rng(seed)
-        self.bases = self.projection.draw_bases(rng, np.float32)
+        self._take(self.projection.draw_bases(rng, np.float32))
         self.n_draws += 1
 
     def reseed(self, index: int, seed: int) -> None:
-        """Starts an environment's words anew; its next episode has the first one."""
+        """Start an environment's words anew; its next episode has the first one."""
         self.streams[index] = self._generator(_GIVEN, seed)
         self.episodes[index] = 0
 
     def begin(self, begins: Bool[np.ndarray, " envs"] | None = None) -> None:
-        """Begins an episode in some environments, by default in all."""
-        indices = range(self.n_envs) if begins is None else np.flatnonzero(begins)
-        for index in indices:
-            if self.episodes[index] % self.n_trials == 0:
-                word = self.projection.draw_word(self.streams[index])
-                self.words[index] = word
-                self.matrices[index] = self.projection.matrix(
-                    word, self.bases, self.obs_dim
-                )
+        """Begin an episode in some environments, by default in all."""
+        chosen = (
+            range(self.n_envs) if begins is None else np.flatnonzero(begins).tolist()
+        )
+        due = [index for index in chosen if self.episodes[index] % self.n_trials == 0]
+        for index in chosen:
             self.episodes[index] += 1
+        if not due:
+            return
+        words = self.words.copy()
+        for index in due:
+            words[index], self.turned[index] = self._draw(self.streams[index])
+        words.flags.writeable = False
+        self.words = words
 
     def project(
         self, observations: Float[np.ndarray, "envs d_obs"]
     ) -> Float32[np.ndarray, "envs d_in"]:
-        """Returns each environment's observation under its own word."""
+        """Return each environment's observation under its own word."""
         flat = observations.astype(np.float32, copy=False)
-        return np.matmul(self.matrices, flat[:, :, None])[:, :, 0]
+        return np.matmul(flat[:, None, :], self.turned)[:, 0]
+
+    def project_one(
+        self, index: int, observation: Float32[np.ndarray, " d_obs"]
+    ) -> Float32[np.ndarray, " d_in"]:
+        """Return one environment's observation under its word."""
+        return observation.dot(self.turned[index])
 
     def reach(
         self, low: Real[np.ndarray, " d_obs"], high: Real[np.ndarray, " d_obs"]
     ) -> float:
-        """Returns a bound on every projected entry, for all words and bases.
+        """Return a bound on every projected entry, for all words and bases.
 
         |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; infinite where there is no bound.
         """
@@ -108,9 +129,9 @@ class EpisodeWords:
         return bound if bound < largest else math.inf
 
     def restore(self, kept: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Takes up bases and, for as many environments as before, words and streams."""
+        """Take up bases and, for as many environments as before, words and streams."""
         self.entropy, self.n_draws = kept["entropy"], kept["n_draws"]
-        self.bases = arrays["bases"]
+        self._take(arrays["bases"])
         if len(arrays["words"]) != self.n_envs:
             return
         if arrays["matrices"].shape != self.matrices.shape:
@@ -118,10 +139,33 @@ class EpisodeWords:
                 f"The file is for observations of {arrays['matrices'].shape[2]} "
                 f"entries, the environment has {self.obs_dim}."
             )
-        self.words, self.matrices = arrays["words"], arrays["matrices"]
-        self.episodes = arrays["episodes"]
+        self.words = arrays["words"]
+        self.turned[:] = arrays["matrices"].transpose(0, 2, 1)
+        self.episodes = arrays["episodes"].tolist()
         for stream, state in zip(self.streams, kept["streams"], strict=True):
             stream.bit_generator.state = state
+
+    def _take(self, bases: np.ndarray) -> None:
+        self.bases, self._table = bases, None
+
+    def _draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw a word; return it and its matrix, transposed."""
+        law = self.projection
+        if law.n_words * law.input_dim * self.obs_dim > _MAX_TABLE:
+            word = law.draw_word(rng)
+            return word, law.matrix(word, self.bases, self.obs_dim).T
+        if self._table is None:
+            self._table = self._all_words()
+        letters, turned = self._table
+        index = rng.integers(law.n_words)
+        return letters[index], turned[index]
+
+    def _all_words(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return every word and its matrix, transposed."""
+        law = self.projection
+        letters = enumerate_words(law.n_generators, law.length, inverses=law.inverses)
+        every = [law.matrix(word, self.bases, self.obs_dim).T for word in letters]
+        return letters, np.stack(every)
 
     def _generator(self, purpose: int, number: int) -> np.random.Generator:
         child = np.random.SeedSequence(self.entropy, spawn_key=(purpose, number))

@@ -17,7 +17,7 @@ __all__ = ["flat_space", "flatten_batch", "flatten_one", "projected_space"]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:
-    """Returns the box of the flattened observations."""
+    """Return the box of the flattened observations."""
     flat = gym.spaces.flatten_space(space) if space.is_np_flattenable else None
     if not isinstance(flat, gym.spaces.Box) or flat.shape[0] < 1:
         raise ValueError(
@@ -27,23 +27,25 @@ def flat_space(space: gym.Space) -> gym.spaces.Box:
     return flat
 
 
-def flatten_one(space: gym.Space, observation: Any) -> Float32[np.ndarray, "1 d_obs"]:
-    """Returns one observation as a row."""
-    flat = gym.spaces.flatten(space, observation)
-    return np.asarray(flat, np.float32).reshape(1, -1)
+def flatten_one(space: gym.Space, observation: Any) -> Float32[np.ndarray, " d_obs"]:
+    """Return one observation as a vector."""
+    if not isinstance(space, gym.spaces.Box):
+        observation = gym.spaces.flatten(space, observation)
+    return np.asarray(observation, np.float32).ravel()
 
 
 def flatten_batch(
     space: gym.Space, batched: gym.Space, observations: Any
 ) -> Float32[np.ndarray, "envs d_obs"]:
-    """Returns many observations as rows; `space` is of one of them."""
+    """Return many observations as rows; `space` is of one of them."""
     if isinstance(space, gym.spaces.Box):
         array = np.asarray(observations, np.float32)
         return array.reshape(len(array), -1)
-    rows = [flatten_one(space, each) for each in iterate(batched, observations)]
-    return np.concatenate(rows)
+    return np.stack(
+        [flatten_one(space, each) for each in iterate(batched, observations)]
+    )
 
 
 def projected_space(reach: float, input_dim: int) -> gym.spaces.Box:
-    """Returns the space of projected observations."""
+    """Return the space of projected observations."""
     return gym.spaces.Box(-reach, reach, (input_dim,), np.float32)

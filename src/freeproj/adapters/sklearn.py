@@ -3,7 +3,8 @@
     model = make_pipeline(FreeRandomProjection(32, length=2), LogisticRegression())
 
 Rows of X are observations, so X Mᵀ comes out, with M = √(d/k) T_2 λ(w) T_1 of k rows.
-With k = d no distance is changed; with fewer rows all are kept on average.
+With k = d no distance is changed; with fewer rows all are kept on average. Only M is
+kept: Haar matrices are never formed (`haar_rows`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.random_projection import johnson_lindenstrauss_min_dim
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from freeproj.adapters.haar_rows import HaarRows
 from freeproj.adapters.numpy_core import NumpyProjection
 
 __all__ = ["FreeRandomProjection"]
@@ -32,21 +35,24 @@ _SPARSE = ("csr", "csc")
 class FreeRandomProjection(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """Projects by the matrix of a random word in random orthogonal matrices.
+    """Project by the matrix of a random word in random orthogonal matrices.
 
     Args:
-        n_components: the features that come out; None: as many as come in.
+        n_components: the features that come out; None: as many as come in; "auto": as
+            many as keep all distances within a factor 1 ± `eps` with high probability
+            (Johnson–Lindenstrauss).
         n_generators: n, the number of base matrices.
         length: ℓ, the letters of the word; 1 is one Haar matrix.
         dim: d, the size of the base matrices; None: the larger of the features that
-            come in and out. They take n·d² numbers.
+            come in and out.
         scale: None stands for √(d / n_components).
-        family: `haar`, `permutation`, or another of `NumpyProjection`.
+        family: `haar`, `permutation`, or another family of `FreeProjection`.
         inverses: let the word have inverse letters.
+        eps: the distortion for `n_components="auto"`.
         compute_inverse_components: keep the pseudo-inverse, for `inverse_transform`.
         random_state: a seed, or NumPy's old generator.
 
-    Fitted attributes: `components_` (n_components_, n_features_in_), `bases_`, `word_`,
+    Fitted attributes: `components_` (n_components_, n_features_in_), `word_`,
     `n_components_`, and `inverse_components_` if asked for.
     """
 
@@ -61,6 +67,7 @@ class FreeRandomProjection(
         scale: Any = None,
         family: Any = "haar",
         inverses: Any = False,
+        eps: Any = 0.1,
         compute_inverse_components: Any = False,
         random_state: Any = None,
     ):
@@ -71,20 +78,18 @@ class FreeRandomProjection(
         self.scale = scale
         self.family = family
         self.inverses = inverses
+        self.eps = eps
         self.compute_inverse_components = compute_inverse_components
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> FreeRandomProjection:
-        """Draws bases and word for the number of features of X."""
+        """Draw word and matrix for the number of features of X."""
         X = validate_data(self, X, accept_sparse=_SPARSE, dtype=_DTYPES)
-        law = self._law(X.shape[1])
+        law = self._law(*X.shape)
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng(seed)
-        self.bases_ = law.draw_bases(rng, X.dtype)
         self.word_ = law.draw_word(rng)
-        self.components_ = law.matrix(self.word_, self.bases_, X.shape[1]).astype(
-            X.dtype
-        )
+        self.components_ = _matrix(law, self.word_, rng, X.shape[1]).astype(X.dtype)
         self.n_components_ = law.input_dim
         self._n_features_out = law.input_dim
         if self.compute_inverse_components:
@@ -92,13 +97,13 @@ class FreeRandomProjection(
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Returns X Mᵀ, dense."""
+        """Return X Mᵀ, dense."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=_SPARSE, dtype=_DTYPES, reset=False)
         return safe_sparse_dot(X, self.components_.T, dense_output=True)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Returns the points of least norm that project to X."""
+        """Return the points of least norm that project to X."""
         check_is_fitted(self)
         X = check_array(X, dtype=_DTYPES, accept_sparse=_SPARSE)  # pyright: ignore
         if X.shape[1] != self.n_components_:
@@ -118,8 +123,10 @@ class FreeRandomProjection(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _law(self, n_features: int) -> NumpyProjection:
+    def _law(self, n_samples: int, n_features: int) -> NumpyProjection:
         out = n_features if self.n_components is None else self.n_components
+        if out == "auto":
+            out = int(johnson_lindenstrauss_min_dim(n_samples, eps=self.eps))
         dim = max(n_features, out) if self.dim is None else self.dim
         if out < 1:
             raise ValueError(f"`n_components` must be at least 1, got {out}.")
@@ -138,3 +145,13 @@ class FreeRandomProjection(
             family=self.family,
             inverses=self.inverses,
         )
+
+
+def _matrix(
+    law: NumpyProjection, word: np.ndarray, rng: np.random.Generator, n_features: int
+) -> np.ndarray:
+    """Return M for a word, drawing no more of the base matrices than it needs."""
+    if law.family != "haar":
+        return law.matrix(word, law.draw_bases(rng), n_features)
+    rows = HaarRows(rng, law.dim).rows(word, law.input_dim)
+    return law.scale * rows[:, :n_features]

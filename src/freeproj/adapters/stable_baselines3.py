@@ -70,13 +70,14 @@ class VecFreeProjection(VecEnvWrapper):
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
         """Projects; what an episode showed last keeps the word that it had."""
         observations, rewards, dones, infos = self.venv.step_wait()
-        before, matrices = self.words.words.copy(), self.words.matrices
-        told = [dict(info, word=word) for info, word in zip(infos, before, strict=True)]
+        words = self.words.words
+        told = [dict(info, word=word) for info, word in zip(infos, words, strict=True)]
         for index in np.flatnonzero(dones).tolist():
             if "terminal_observation" in told[index]:
                 last = told[index]["terminal_observation"]
-                row = flatten_one(self.venv.observation_space, last)
-                told[index]["terminal_observation"] = matrices[index] @ row[0]
+                flat = flatten_one(self.venv.observation_space, last)
+                shown = self.words.project_one(index, flat)
+                told[index]["terminal_observation"] = shown
         self.words.begin(np.asarray(dones, bool))
         return self._projected(observations), rewards, dones, told
 

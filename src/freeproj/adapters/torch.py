@@ -4,8 +4,10 @@
     hidden = layer(observations)              # (..., 4) -> (..., 128)
     layer.resample()                          # a new word, as at a new episode
 
-Bases and word are buffers: they move with `.to(...)`, and `state_dict` keeps them. From
-the same bases and word the numbers are those of the JAX path. JAX is not imported.
+Bases, word and random stream are buffers: they move with `.to(...)`, and `state_dict`
+keeps them. The matrices of all words are formed once per set of bases, so `forward` is
+one product, or a look-up and a batched product, and can be compiled and exported. From
+the same bases and word the numbers are those of the JAX path.
 """
 
 from __future__ import annotations
@@ -18,23 +20,30 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from freeproj.adapters.numpy_core import as_numpy
+from freeproj.words import enumerate_words
 
 __all__ = ["FreeProjectionLayer"]
 
+_MAX_TABLE = 2**23  # entries of the matrices of all words: 32 MB
+
 
 class FreeProjectionLayer(nn.Module):
-    """Returns M_o ξ = scale · T_2 λ(w) T_1 ξ for the last axis of its input.
+    """Return M_o ξ = scale · T_2 λ(w) T_1 ξ for the last axis of the input.
 
     Args:
         in_features: the entries of ξ, at most the projection's `dim`.
-        projection: a `FreeProjection` or a `NumpyProjection` (which needs no JAX), of
-            the family `haar` or `permutation`.
-        seed: what bases and word are drawn from; None takes a fresh one.
+        projection: a `FreeProjection`, of any family.
+        seed: what bases and words are drawn from; None takes a fresh one.
         bases: base matrices (or permutations) to use instead of drawn ones.
     """
 
     bases: Tensor
     word: Tensor
+    stream: Tensor  # (seed, number of draws)
+    weight: Tensor
+    table: Tensor | None
+    entries: Tensor
+    places: Tensor
 
     def __init__(
         self,
@@ -47,32 +56,44 @@ class FreeProjectionLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        self.projection = as_numpy(projection)
-        if self.projection.family not in ("haar", "permutation"):
+        self.projection = law = as_numpy(projection)
+        if not 1 <= in_features <= law.dim:
             raise ValueError(
-                "The layer multiplies letters, so `family` must be haar or "
-                f"permutation, got {self.projection.family!r}."
+                f"`in_features` must be 1 to {law.dim} (the projection's `dim`), got "
+                f"{in_features}; choose a larger `dim`."
             )
-        if not 1 <= in_features <= self.projection.dim:
-            raise ValueError(
-                f"`in_features` must be 1 to {self.projection.dim} (the projection's "
-                f"`dim`), got {in_features}; choose a larger `dim`."
-            )
-        self.in_features = in_features
-        self.out_features = self.projection.input_dim
-        self._rng = np.random.default_rng(seed)
-        drawn = self.projection.draw_bases(self._rng) if bases is None else bases
+        self.in_features, self.out_features = in_features, law.input_dim
+        entropy = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1
+        self.register_buffer("stream", torch.tensor([int(entropy), 0], device=device))
+        drawn = law.draw_bases(self._generator())
+        if bases is not None:
+            drawn = _like(np.array(bases), drawn)
+        kept = torch.as_tensor(drawn).to(device)
         dtype = dtype or torch.get_default_dtype()
-        self.register_buffer("bases", self._dense(drawn).to(device, dtype))
-        word = torch.as_tensor(self.projection.draw_word(self._rng), dtype=torch.long)
+        self.register_buffer(
+            "bases", kept.to(dtype) if kept.is_floating_point() else kept
+        )
+        word = torch.as_tensor(law.draw_word(self._generator()), dtype=torch.long)
         self.register_buffer("word", word.to(device))
+        empty = torch.empty(self.out_features, in_features, device=device, dtype=dtype)
+        self.register_buffer("weight", empty, persistent=False)
+        self.register_buffer("table", None, persistent=False)
+        entries = torch.arange(in_features, device=device)
+        self.register_buffer("entries", entries, persistent=False)
+        # A word's index, counted in rows of the table.
+        powers = [law.n_generators**k * in_features for k in range(law.length)][::-1]
+        few = law.n_words * in_features <= _MAX_TABLE
+        places = torch.tensor(powers if few else [0], device=device)
+        self.register_buffer("places", places, persistent=False)
+        self._form()
+        self.register_load_state_dict_post_hook(lambda layer, _keys: layer._form())
 
     def forward(
         self,
         observations: Float[Tensor, "*batch d_obs"],
         words: Int[Tensor, "#*batch length"] | None = None,
     ) -> Float[Tensor, "*batch d_in"]:
-        """Projects with the layer's word, or each observation with a word of its own.
+        """Project with the layer's word, or each observation with a word of its own.
 
         `words` has one word per observation: the shape of the input, with letters in
         place of entries.
@@ -83,39 +104,45 @@ class FreeProjectionLayer(nn.Module):
                 f"{observations.shape[-1]}."
             )
         if words is None:
-            return observations @ self.matrix().T
-        self._check(words)
-        batch = observations.shape[:-1]
-        letters = words.expand(*batch, words.shape[-1]).reshape(-1, words.shape[-1])
-        turned = self._turn(
-            self._pad(observations.reshape(-1, self.in_features)), letters
+            return nn.functional.linear(observations, self.weight)
+        if not torch.compiler.is_compiling():
+            self._check(words)
+        table, first_rows = self._rows(words)
+        # Σ_j ξ_j · (row j of the transposed matrix), without a matrix per observation.
+        rows = first_rows.unsqueeze(-1) + self.entries
+        rows, weights = torch.broadcast_tensors(rows, observations)
+        flat = nn.functional.embedding_bag(
+            rows.reshape(-1, self.in_features),
+            table,
+            mode="sum",
+            per_sample_weights=weights.reshape(-1, self.in_features),
         )
-        return self._fit(turned).reshape(*batch, self.out_features)
+        return flat.reshape(*weights.shape[:-1], self.out_features)
 
     def matrix(
         self, word: Int[Tensor, " length"] | None = None
     ) -> Float[Tensor, "d_in d_obs"]:
-        """Returns M_o of a word, by default of the layer's own."""
-        word = self.word if word is None else word
+        """Return M_o of a word, by default of the layer's own."""
+        if word is None:
+            return self.weight
         self._check(word)
-        eye = torch.eye(
-            self.in_features, dtype=self.bases.dtype, device=self.bases.device
-        )
-        columns = self._pad(eye)
-        for letter in reversed(word.tolist()):
-            columns = columns @ self._factor(letter).T
-        return self._fit(columns).T
+        return self._matrix(word)
 
     def resample(self, *, bases: bool = False) -> None:
-        """Draws a new word in place; with `bases`, new base matrices before it."""
+        """Draw a new word in place; with `bases`, new base matrices before it."""
+        law = self.projection
         if bases:
-            drawn = self._dense(self.projection.draw_bases(self._rng))
-            self.bases.copy_(drawn.to(self.bases))
-        self.word.copy_(torch.as_tensor(self.projection.draw_word(self._rng)))
+            self.bases.copy_(torch.as_tensor(law.draw_bases(self._generator())))
+        self.word.copy_(torch.as_tensor(law.draw_word(self._generator())))
+        if bases:
+            self._form()
+        else:
+            self.weight.copy_(self._matrix(self.word))
 
     def sample_words(self, n_words: int) -> Int[Tensor, "n_words length"]:
-        """Draws words to pass to `forward`, one per row."""
-        drawn = [self.projection.draw_word(self._rng) for _ in range(n_words)]
+        """Draw words to pass to `forward`, one per row."""
+        rng = self._generator()
+        drawn = [self.projection.draw_word(rng) for _ in range(n_words)]
         return torch.as_tensor(
             np.stack(drawn), dtype=torch.long, device=self.word.device
         )
@@ -127,51 +154,70 @@ class FreeProjectionLayer(nn.Module):
             f"n_generators={law.n_generators}, length={law.length}, dim={law.dim}"
         )
 
-    def _turn(
-        self, vectors: Float[Tensor, "n d"], letters: Int[Tensor, "n length"]
-    ) -> Float[Tensor, "n d"]:
-        """Returns λ(w)ξ for each pair, from the last letter to the first.
+    def _load_from_state_dict(self, state_dict, prefix, *others) -> None:
+        # Files of 0.1 have no random stream: keep the layer's own.
+        state_dict.setdefault(prefix + "stream", self.stream)
+        super()._load_from_state_dict(state_dict, prefix, *others)
 
-        Rows with the same letter go through one product: n matrices are never copied
-        for each row.
+    def _generator(self) -> np.random.Generator:
+        """Return the generator of the next draw, and count the draw."""
+        seed, n_draws = self.stream.tolist()
+        self.stream[1] += 1
+        return np.random.default_rng((seed, n_draws))
+
+    def _form(self) -> None:
+        """Form the matrix of the layer's word and, if they are few, of all words."""
+        if self.bases.is_meta:
+            return
+        law = self.projection
+        few = law.n_words * self.out_features * self.in_features <= _MAX_TABLE
+        if few and not law.inverses:
+            self.table = self._stack(enumerate_words(law.n_generators, law.length))
+        self.weight.copy_(self._matrix(self.word))
+
+    def _matrix(self, word: Int[Tensor, " length"]) -> Float[Tensor, "d_in d_obs"]:
+        table, first_row = self._rows(word)
+        return table[first_row + self.entries].T
+
+    def _rows(
+        self, words: Int[Tensor, "*batch length"]
+    ) -> tuple[Float[Tensor, "rows d_in"], Int[Tensor, "*batch"]]:
+        """Return stacked transposed matrices, and the row where each word's begins.
+
+        Those of all words, if they were formed; else of the distinct ones.
         """
-        for column in letters.unbind(1)[::-1]:
-            turned = torch.zeros_like(vectors)
-            for letter in column.unique().tolist():
-                rows = column == letter
-                turned[rows] = vectors[rows] @ self._factor(letter).T
-            vectors = turned
-        return vectors
+        if self.table is not None:
+            return self.table, ((words - 1) * self.places).sum(-1)
+        flat = words.reshape(-1, self.projection.length)
+        distinct, place = flat.unique(dim=0, return_inverse=True)
+        first_rows = place.view(words.shape[:-1]) * self.in_features
+        return self._stack(distinct.cpu().numpy()), first_rows
 
-    def _factor(self, letter: int) -> Float[Tensor, "d d"]:
-        base = self.bases[abs(letter) - 1]
-        return base.T if letter < 0 else base
-
-    def _pad(self, vectors: Float[Tensor, "n d_obs"]) -> Float[Tensor, "n d"]:
-        return nn.functional.pad(vectors, (0, self.projection.dim - self.in_features))
-
-    def _fit(self, vectors: Float[Tensor, "n d"]) -> Float[Tensor, "n d_in"]:
-        # A negative width cuts.
-        missing = self.out_features - self.projection.dim
-        return self.projection.scale * nn.functional.pad(vectors, (0, missing))
-
-    def _dense(self, bases: Any) -> Float[Tensor, "n d d"]:
-        law, array = self.projection, np.array(bases)
-        if array.ndim == 2:  # permutations: U[σ(j), j] = 1
-            array = (np.arange(law.dim)[:, None] == array[:, None, :]).astype(
-                np.float64
-            )
-        expected = (law.n_generators, law.dim, law.dim)
-        if array.shape != expected:
-            raise ValueError(f"`bases` must have shape {expected}, got {array.shape}.")
-        return torch.as_tensor(array)
+    def _stack(
+        self, words: Int[np.ndarray, "n_words length"]
+    ) -> Float[Tensor, "rows d_in"]:
+        """Form M_o, transposed, of each of the words."""
+        bases = self.bases.detach().cpu().numpy()
+        every = [self.projection.matrix(w, bases, self.in_features).T for w in words]
+        return torch.as_tensor(np.concatenate(every)).to(self.weight)
 
     def _check(self, words: Int[Tensor, "*batch length"]) -> None:
         n, length = self.projection.n_generators, self.projection.length
         low = -n if self.projection.inverses else 1
-        bad = (words < low) | (words > n) | (words == 0)
-        if words.shape[-1] != length or bad.any():
+        least, most = words.aminmax()
+        zero = self.projection.inverses and (words == 0).any()
+        if words.shape[-1] != length or least < low or most > n or zero:
             raise ValueError(
                 f"`words` must have {length} letters in {low}..{n}, not 0, got "
                 f"{words.tolist()}."
             )
+
+
+def _like(bases: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """Refuse bases of another shape or kind than the family draws."""
+    if bases.shape != drawn.shape or bases.dtype.kind != drawn.dtype.kind:
+        raise ValueError(
+            f"`bases` must have shape {drawn.shape} and kind {drawn.dtype.kind!r}, got "
+            f"{bases.shape} and {bases.dtype.kind!r}."
+        )
+    return bases

@@ -37,8 +37,8 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
 
     Args:
         env: any environment whose observations can be flattened to a vector.
-        projection: a `FreeProjection` or a `NumpyProjection` (which needs no JAX); its
-            `dim` must be at least the size of the flattened observation.
+        projection: a `FreeProjection`; its `dim` must be at least the size of the
+            flattened observation.
         seed: what base matrices and words are drawn from.
         n_trials: the episodes that share a word.
     """
@@ -55,7 +55,8 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
             self, projection=as_numpy(projection), seed=seed, n_trials=n_trials
         )
         gym.Wrapper.__init__(self, env)
-        flat = flat_space(env.observation_space)
+        self._plain = env.observation_space
+        flat = flat_space(self._plain)
         self.words = EpisodeWords(projection, flat.shape[0], 1, seed, n_trials)
         self.observation_space = projected_space(
             self.words.reach(flat.low, flat.high), self.words.projection.input_dim
@@ -80,11 +81,10 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
         self.words.redraw_bases(seed)
 
     def _projected(self, observation: Any) -> np.ndarray:
-        row = flatten_one(self.env.observation_space, observation)
-        return self.words.project(row)[0]
+        return self.words.project_one(0, flatten_one(self._plain, observation))
 
     def _told(self, info: dict[str, Any]) -> dict[str, Any]:
-        return info | {"word": self.words.words[0].copy()}
+        return info | {"word": self.words.words[0]}
 
 
 class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
@@ -108,6 +108,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         )
         gym.vector.VectorWrapper.__init__(self, env)
         self._mode = _autoreset_mode(env)
+        self._plain = env.single_observation_space, env.observation_space
         flat = flat_space(env.single_observation_space)
         size, n_envs = flat.shape[0], env.num_envs
         self.words = EpisodeWords(projection, size, n_envs, seed, n_trials)
@@ -115,7 +116,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
             self.words.reach(flat.low, flat.high), self.words.projection.input_dim
         )
         self.observation_space = batch_space(self.single_observation_space, n_envs)
-        self._ended = np.zeros(n_envs, bool)
+        self._ended, self._all = np.zeros(n_envs, bool), np.ones(n_envs, bool)
 
     def reset(
         self,
@@ -124,7 +125,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         options: dict[str, Any] | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
         # Read first: the environment may take the mask out of the options.
-        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, bool))
+        mask = (options or {}).get("reset_mask", self._all)
         observations, info = self.env.reset(seed=seed, options=options)  # pyright: ignore
         self._reseed(seed, mask)
         self.words.begin(mask)
@@ -150,8 +151,8 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         self.words.redraw_bases(seed)
 
     def _projected(self, observations: Any) -> np.ndarray:
-        single, batched = self.env.single_observation_space, self.env.observation_space
-        return self.words.project(flatten_batch(single, batched, observations))
+        flat = flatten_batch(*self._plain, observations)
+        return self.words.project(flat)
 
     def _with_final(
         self, info: dict[str, Any], ended: Bool[np.ndarray, " envs"]
@@ -159,12 +160,12 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         """Projects what ended episodes showed last, with the words they had."""
         if "final_obs" not in info:
             return info
-        space, given = self.env.single_observation_space, info["final_obs"]
+        space, given = self._plain[0], info["final_obs"]
         final = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(info.get("_final_obs", ended)).tolist():
-            row = flatten_one(space, _nth(given, index))
-            final[index] = (self.words.matrices[index] @ row[0]).astype(np.float32)
-        told = info.get("final_info", {}) | {"word": self.words.words.copy()}
+            last = flatten_one(space, _nth(given, index))
+            final[index] = self.words.project_one(index, last)
+        told = info.get("final_info", {}) | {"word": self.words.words}
         told["_word"] = ended.copy()
         return info | {"final_obs": final, "final_info": told}
 
@@ -183,8 +184,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
                 self.words.reseed(index, each)
 
     def _told(self, info: dict[str, Any]) -> dict[str, Any]:
-        told = np.ones(self.num_envs, bool)
-        return info | {"word": self.words.words.copy(), "_word": told}
+        return info | {"word": self.words.words, "_word": self._all}
 
 
 def _autoreset_mode(env: gym.vector.VectorEnv) -> AutoresetMode:
