@@ -5,7 +5,7 @@ import json
 import pytest
 
 from freeproj.cli.sweep_view import SweepView, duration
-from freeproj.experiments.engines import Event
+from freeproj.experiments.engines import Event, costs
 from freeproj.experiments.engines.costs import Cost
 from freeproj.experiments.run import open_run
 from freeproj.experiments.settings import read_config, run_name, to_toml
@@ -58,13 +58,12 @@ def test_a_failing_run_ends_with_code_1_and_its_last_lines(freeproj, study, tmp_
     assert "1 of 2 runs failed." in ended.err
 
 
-def test_a_dry_run_lists_the_runs_and_estimates_them(
+def test_a_dry_run_lists_and_counts_and_measures_nothing(
     freeproj, study, tmp_path, monkeypatch
 ):
-    # A unit of work takes a millisecond: 8 x 64 x 7 for the update, 8 x 204 to test.
-    cost = Cost(10.0, 1e-3, 0.0, 5e8, 0.0)
     monkeypatch.setattr(
-        "freeproj.experiments.engines.local.measure_costs", lambda _: [cost]
+        "freeproj.experiments.engines.local.measure_costs",
+        lambda _: pytest.fail("measured"),
     )
     out = tmp_path / "runs"
     done = finish(out, 0)
@@ -75,16 +74,47 @@ def test_a_dry_run_lists_the_runs_and_estimates_them(
     assert "finished" in first
     assert done.folder.name in first
     assert "to do" in second
-    assert rest[0] == "2 runs, 1 to do."
-    assert "a run of 1 updates takes about 5.2 s, getting its programs" in rest[1]
-    assert rest[2].startswith("About 15 s in 1 process(es) of one thread, 0.5 GB each")
+    assert rest[0] == "2 runs of 1 cells, 1 to do."
+    assert "too few seeds for a verdict" in rest[1]
     assert [path.name for path in out.iterdir()] == [done.folder.name], "no folders"
+
+
+def test_a_dry_run_names_every_setting_that_differs(freeproj, tmp_path):
+    path = tmp_path / "study.toml"
+    grid = "projection.family = ['haar', 'gaussian']\nppo.discount = [0.9, 0.99]"
+    path.write_text(f"base = 'smoke'\n[grid]\n{grid}\nseeds = 1")
+    ended = freeproj("sweep", path, "--out", tmp_path / "runs", "--dry-run")
+    names = [line.split(" seed ")[0] for line in ended.out.splitlines()[:4]]
+    assert len(set(names)) == 4
+    assert "projection.family=gaussian ppo.discount=0.9" in names[2]
+
+
+def test_an_estimate_says_what_the_runs_take(freeproj, study, tmp_path, monkeypatch):
+    # A unit of work takes a millisecond: 8 x 64 x 7 for the update, 8 x 204 to test.
+    cost = Cost(10.0, 1e-3, 0.0, 5e8, 0.0)
+    monkeypatch.setattr(
+        "freeproj.experiments.engines.local.measure_costs", lambda _: [cost]
+    )
+    finish(tmp_path / "runs", 0)
+    ended = freeproj("sweep", study, "--out", tmp_path / "runs", "--estimate")
+    *_, one, all_of_them = ended.out.splitlines()
+    assert "a run of 1 updates takes about 5.2 s, getting its programs" in one
+    assert all_of_them.startswith("About 15 s in 1 process(es) of one thread, 0.5 GB")
+
+
+def test_an_estimate_is_never_negative_however_noisy_the_machine(monkeypatch):
+    for quick, slow in [(2.0, 1.0), (1.0, 1.0), (1.0, 2.0)]:
+        times = iter([(quick, 0.0), (slow, 0.0)])
+        monkeypatch.setattr(costs, "_time_update", lambda _, times=times: next(times))
+        cost = costs.measure_cost(read_config("smoke"))
+        assert cost.unit_seconds > 0
+        assert cost.update_seconds >= 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nosuch"], "No file nosuch, and no shipped study (laptop, paper, quick)."),
+        (["nosuch"], "nosuch: no such file, and not a shipped study"),
         (["quick", "--set", "ppo.clop=1"], "No setting `ppo.clop`"),
         (["quick", "--engine", "spark"], "spark"),
         (["quick", "--address", "auto"], "--engine ray"),

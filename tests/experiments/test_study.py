@@ -110,7 +110,7 @@ def test_a_base_can_be_a_table_or_a_file_beside_the_study(tmp_path):
         ('base = "smoke"\n[grid]\nseeds = 0\n', "`seed` in the grid must list"),
         ('base = "smoke"\n[grid]\nseeds = []\n', "`seed` in the grid must list"),
         ('base = "smoke"\n[grid]\nseed = 1\nseeds = 2\n', "`seed` twice"),
-        ('base = "smoke"\n[grid]\nmemories = ["lstm"]\n', "memory.*lstm"),
+        ('base = "smoke"\n[grid]\nmemories = ["lstmm"]\n', "memory.*lstm"),
         ('base = "smoke"\n[grid]\ntasks = ["Chess"]\n', "Chess"),
         ('base = "smoke"\n[grid]\nlengths = [3]\n', "256"),
         ('base = "smoke"\n[grid]\nppo.clop = [1]\n', "No setting `ppo.clop`"),

@@ -22,6 +22,8 @@ _COMMANDS = {
     ),
     "train": ("train", "Train one agent, in a folder that can be resumed."),
     "sweep": ("sweep", "Carry out a study: many runs, here or on a Ray cluster."),
+    "runs": ("runs", "List the runs of a folder, with health and last return."),
+    "config": ("config", "Show all settings, or begin a file of them."),
     "table": ("table", "Print a table of the paper, with one's own numbers."),
     "evaluate": ("evaluate", "Test a trained agent."),
     "watch": ("evaluate", "Show an episode of a trained agent."),

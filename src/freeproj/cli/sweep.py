@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,7 @@ import click
 
 from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
-from freeproj.cli.sweep_view import SweepView, cell_name, duration
-from freeproj.experiments.settings import run_name
+from freeproj.cli.sweep_view import SweepView, duration
 
 __all__ = ["carry_out", "sweep"]
 
@@ -25,7 +25,12 @@ __all__ = ["carry_out", "sweep"]
     show_default=True,
     help="The folder that holds the runs' folders.",
 )
-@click.option("--dry-run", is_flag=True, help="Only list the runs and what they take.")
+@click.option("--dry-run", is_flag=True, help="Only list and count the runs.")
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="With --dry-run: time short updates, say what all take.",
+)
 @click.option(
     "--engine",
     type=click.Choice(["local", "ray"]),
@@ -49,6 +54,7 @@ def sweep(
     study: str,
     out: Path,
     dry_run: bool,
+    estimate: bool,
     engine: str,
     jobs: int | None,
     address: str | None,
@@ -68,8 +74,10 @@ def sweep(
     from freeproj.experiments.study import read_study
 
     configs = read_study(study, parse_settings(settings)).runs()
-    if dry_run:
-        _print_plan(configs, out, jobs)
+    if dry_run or estimate:
+        todo = _print_plan(configs, out)
+        if estimate and todo:
+            _print_estimate(todo, jobs)
         return
     options = {"jobs": jobs}
     if engine == "ray":
@@ -91,6 +99,7 @@ def carry_out(
 ) -> list:
     """Does what is left of the runs, tells of each that failed and returns those."""
     from freeproj.experiments.engines import split_finished
+    from freeproj.experiments.run import run_folder
 
     todo, finished = split_finished(configs, out)
     if not quiet:
@@ -99,7 +108,7 @@ def carry_out(
     outcomes = _run(engine, todo, out, quiet, options) if todo else []
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
-        folder = out / run_name(outcome.config)
+        folder = run_folder(out, outcome.config)
         click.echo(f"freeproj: {folder} failed twice:\n{outcome.error}", err=True)
     return failed
 
@@ -124,18 +133,26 @@ def _run(
         raise SystemExit(130) from None
 
 
-def _print_plan(configs: tuple, out: Path, jobs: int | None) -> None:
-    """Lists the runs, then estimates from a short update of each memory."""
+def _print_plan(configs: tuple, out: Path) -> list:
+    """List the runs and say what the study can tell; return those that are to do."""
     from freeproj.experiments.engines import split_finished
+    from freeproj.experiments.run import run_folder
+    from freeproj.experiments.study import cell_names
+    from freeproj.stats import power_line
 
     todo, _ = split_finished(configs, out)
-    waiting = {run_name(config) for config in todo}
-    for config in configs:
-        state = "to do" if run_name(config) in waiting else "finished"
-        click.echo(f"{cell_name(config):<44} {state:<9} {run_name(config)}")
-    click.echo(f"{len(configs)} runs, {len(todo)} to do.")
-    if todo:
-        _print_estimate(todo, jobs)
+    waiting, names = set(todo), cell_names(configs)
+    width = max(map(len, names))
+    for config, name in zip(configs, names, strict=True):
+        state = "to do" if config in waiting else "finished"
+        folder = run_folder(out, config).name
+        click.echo(
+            f"{name} seed {config.seed}".ljust(width + 9) + f" {state:<8} {folder}"
+        )
+    cells = collections.Counter(names)
+    click.echo(f"{len(configs)} runs of {len(cells)} cells, {len(todo)} to do.")
+    click.echo(power_line(min(cells.values()), n_cells=len(cells)))
+    return todo
 
 
 def _print_estimate(todo: list, jobs: int | None) -> None:

@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["SweepView", "cell_name", "duration"]
+__all__ = ["SweepView", "duration"]
 
 _EVERY = 30.0  # seconds between two lines about one run, where there is no terminal
 _STYLES = {"running": "bold", "failed": "red", "elsewhere": "dim", "done": "green"}
@@ -22,8 +22,8 @@ _STYLES = {"running": "bold", "failed": "red", "elsewhere": "dim", "done": "gree
 class _RunState:
     """What is known of one run."""
 
-    def __init__(self, config: Any):
-        self.config = config
+    def __init__(self, config: Any, name: str):
+        self.config, self.name = config, name
         self.state = "waiting"
         self.update = 0
         self.train = self.test = math.nan
@@ -54,7 +54,7 @@ class _RunState:
 
     def cells(self) -> tuple[str, ...]:
         return (
-            cell_name(self.config),
+            self.name,
             self.state,
             f"{self.update}/{self.config.n_updates}",
             _number(self.train),
@@ -67,7 +67,12 @@ class SweepView:
     """Shows events; `n_done` counts the runs that came to their end."""
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
-        self._runs = {config: _RunState(config) for config in configs}
+        from freeproj.experiments.study import cell_names
+
+        self._runs = {
+            config: _RunState(config, f"{name} seed {config.seed}")
+            for config, name in zip(configs, cell_names(configs), strict=True)
+        }
         self._console = Console(stderr=True)
         self._quiet, self._began = quiet, time.monotonic()
         self._live: Live | None = None
@@ -107,7 +112,7 @@ class SweepView:
             return
         if event.kind in ("retry", "failed"):
             again = "tried again" if event.kind == "retry" else "given up"
-            self._print(f"{cell_name(event.config)} failed, {again}:\n{event.text}")
+            self._print(f"{run.name} failed, {again}:\n{event.text}")
         elif self._live is None:
             self._line(run, event.kind)
 
@@ -155,13 +160,6 @@ class SweepView:
             return text
         left = passed / ended * (len(self._runs) - ended)
         return f"{text}, about {duration(left)} left"
-
-
-def cell_name(config: Any) -> str:
-    """Returns a run's cell and seed, for people."""
-    tasks = "+".join(config.tasks)
-    length = config.projection.length
-    return f"{tasks} {config.memory} ℓ={length} seed {config.seed}"
 
 
 def duration(seconds: float) -> str:

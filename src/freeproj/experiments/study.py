@@ -38,11 +38,13 @@ from freeproj.experiments.settings import (
     SHIPPED,
     config_from,
     dotted,
+    flat,
+    nearest_key,
     read_config,
     run_name,
 )
 
-__all__ = ["STUDIES", "Grid", "read_study"]
+__all__ = ["STUDIES", "Grid", "cell_names", "read_study"]
 
 _FOLDER = Path(__file__).parents[1] / "studies"
 STUDIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
@@ -112,11 +114,11 @@ class Grid:
 
     def _matches(self, cell: _Flat, match: _Flat) -> bool:
         """Whether all keys of a partial match agree, before any override."""
-        plain = dotted(dataclasses.asdict(self._config({**self.settings, **cell})))
+        plain = flat(self._config({**self.settings, **cell}))
         for key, wanted in match.items():
             if key not in plain:
-                known = ", ".join(plain)
-                raise ValueError(f"A match has no setting `{key}`. Known: {known}.")
+                near = nearest_key(key, plain) or f" Known: {', '.join(plain)}."
+                raise ValueError(f"A match has no setting `{key}`.{near}")
             if plain[key] not in (wanted if isinstance(wanted, list) else [wanted]):
                 return False
         return True
@@ -136,7 +138,9 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
     path = _FOLDER / f"{source}.toml" if str(source) in STUDIES else Path(source)
     if not path.is_file():
         known = ", ".join(STUDIES)
-        raise FileNotFoundError(f"No file {path}, and no shipped study ({known}).")
+        raise FileNotFoundError(
+            f"{path}: no such file, and not a shipped study ({known})."
+        )
     try:
         table = tomllib.loads(path.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -147,6 +151,28 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
     except (ValueError, FileNotFoundError) as error:
         raise ValueError(f"{path}: {error}") from error
     return _overridden(study, settings or {})
+
+
+def cell_names(configs: Sequence[TrainConfig]) -> list[str]:
+    """Name each run for people: task, memory, ℓ, and what else differs but the seed."""
+    plain = [flat(config) for config in configs]
+    usual = ("task", "memory", "projection.length", "projection.n_generators", "seed")
+    others = [
+        key
+        for key in plain[0]
+        if key not in usual and len({settings[key] for settings in plain}) > 1
+    ]
+    return [
+        " ".join(
+            [
+                "+".join(config.tasks),
+                config.memory,
+                f"ℓ={config.projection.length}",
+                *(f"{key}={settings[key]}" for key in others),
+            ]
+        )
+        for config, settings in zip(configs, plain, strict=True)
+    ]
 
 
 def _beside(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:

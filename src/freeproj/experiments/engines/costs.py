@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import resource
+import statistics
 import time
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from freeproj.training import start, update
 
 __all__ = ["Cost", "measure_cost", "run_bytes", "run_seconds", "work"]
 
-_STEPS, _EPOCHS, _REPEATS = (16, 64), 2, 3
+_STEPS, _EPOCHS, _REPEATS = (16, 64), 2, 5
 
 
 class Cost(NamedTuple):
@@ -44,8 +45,8 @@ def measure_cost(config: TrainConfig) -> Cost:
     start_seconds = time.perf_counter() - began
     slow, sample_bytes = _time_update(long)
     more = _update_work(long) - _update_work(short)
-    # Noise may make the longer one look cheaper; time is not negative.
-    unit = max(slow - quick, 0.0) / more if more else slow / _update_work(long)
+    # Noise may make the longer one look cheaper: then all of its time is its work.
+    unit = (slow - quick) / more if slow > quick and more else slow / _update_work(long)
     # ru_maxrss counts kibibytes on Linux.
     resident = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Cost(
@@ -102,4 +103,4 @@ def _time_update(config: TrainConfig) -> tuple[float, float]:
         times.append(time.perf_counter() - began)
     memory = step.memory_analysis()
     n_bytes = memory.temp_size_in_bytes if memory else 0.0
-    return min(times), n_bytes / (config.n_envs * config.n_steps)
+    return statistics.median(times), n_bytes / (config.n_envs * config.n_steps)

@@ -1,0 +1,58 @@
+"""`freeproj config`: see settings in full, or begin a file of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from freeproj.cli.settings import parse_settings
+
+__all__ = ["config", "init", "show"]
+
+_SET = click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting."
+)
+
+
+@click.group()
+def config() -> None:
+    """Show all settings of a run, or write them to a file to edit."""
+
+
+@config.command()
+@click.argument("source", required=False)
+@_SET
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with dotted keys.")
+def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
+    """Print every setting of SOURCE: a TOML file, a run's folder, or a shipped name.
+
+    Without SOURCE the settings are the paper's, the defaults.
+    """
+    from freeproj.experiments.settings import flat, read_config, to_toml
+
+    if source and (Path(source) / "config.toml").is_file():
+        source = str(Path(source) / "config.toml")
+    chosen = read_config(source, parse_settings(settings))
+    text = json.dumps(flat(chosen), indent=2) + "\n" if as_json else to_toml(chosen)
+    click.echo(text, nl=False)
+
+
+@config.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--base", default="laptop", show_default=True, help="Where to start from."
+)
+@_SET
+def init(file: Path, base: str, settings: tuple[str, ...]) -> None:
+    """Write all settings to FILE, to be edited and given to `freeproj train`."""
+    from freeproj.experiments.settings import read_config, to_toml
+    from freeproj.files import write_atomically
+
+    if file.exists():
+        raise ValueError(f"{file} exists already; name a new file.")
+    text = f"# From {base}. Keys that are left out have the paper's values.\n"
+    text += to_toml(read_config(base, parse_settings(settings)))
+    write_atomically(file, lambda out: out.write(text.encode()))
+    click.echo(file)
