@@ -22,7 +22,7 @@ def test_runs_lists_axes_health_and_how_to_resume(freeproj, folder):
     ended = freeproj("runs", folder)
     assert ended.code == 0
     head, *lines = ended.out.splitlines()
-    assert head == "health    update  projection.length  seed  time  return"
+    assert head.split()[:3] == ["health", "update", "projection.length"]
     assert [line.split()[:4] for line in lines[:2]] == [
         ["finished", "8/8", "1", "0"],
         ["running", "4/8", "1", "1"],
