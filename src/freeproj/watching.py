@@ -1,41 +1,99 @@
-"""One episode of an agent, frame by frame, as text."""
+"""One episode of an agent, step by step, for people to look at.
+
+`play_episode` yields frames: numbers and words, drawn as text here and as pictures in
+`report.animation`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
 
 from freeproj.agents import ActorCritic
 from freeproj.metaenv import MetaEnv
 from freeproj.rollout import first_steps
 
-__all__ = ["watch_episode"]
+__all__ = ["Frame", "play_episode", "watch_episode"]
+
+
+class Frame(NamedTuple):
+    """A moment of an episode: what there is, what was done, what it earned so far.
+
+    `action` is empty at the start. `returns` has one entry for each trial begun, the
+    last one of the trial under way.
+    """
+
+    task: str  # drawn as text, as a player may know it
+    seen: Float[np.ndarray, " d_in"]  # the observation as the agent sees it
+    action: str
+    reward: float
+    trial: int  # the one in which the action was taken, from 0
+    n_trials: int
+    trial_ended: bool
+    returns: tuple[float, ...]
+
+    @property
+    def text(self) -> str:
+        """The frame as lines of text."""
+        lines = [self.task]
+        if self.trial_ended:
+            earned = self.returns[self.trial]
+            lines.insert(0, f"--- trial {self.trial + 1} ended: {earned:.3f}")
+        if self.action:
+            where = f"trial {self.trial + 1}/{self.n_trials}"
+            earned = f"return {sum(self.returns):.3f}"
+            lines.insert(0, f"{self.action}  {self.reward:+.3f}  {where}  {earned}")
+        return "\n".join(lines)
 
 
 def watch_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[str]:
-    """Yields what each step looks like, until the episode ends."""
+    """Yield what each step looks like as text, until the episode ends."""
+    return (frame.text for frame in play_episode(agent, env, seed))
+
+
+def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Frame]:
+    """Play one episode, actions sampled; the last frame shows how it ended."""
     key_params, key_reset, key_play = jax.random.split(jax.random.key(seed), 3)
     params = env.draw_params(key_params)
     inputs, state = jax.jit(env.reset)(key_reset, params)
-    memory, total, trial_total = agent.initial_state(1), 0.0, 0.0
+    memory = agent.initial_state(1)
     act, advance = jax.jit(_act, static_argnums=1), jax.jit(env.advance)
-    task = env.tasks[int(state.task)]
-    yield task.render(state.current[int(state.task)])
+    index = int(state.task)
+    task, seen = env.tasks[index], env.layout["observation"]
+    returns = [0.0]
+    frame = Frame(
+        task=task.render(state.current[index]),
+        seen=np.asarray(inputs[seen]),
+        action="",
+        reward=0.0,
+        trial=0,
+        n_trials=env.n_trials,
+        trial_ended=False,
+        returns=(0.0,),
+    )
+    yield frame
     for number in range(env.max_steps):
         key_action, key_env = jax.random.split(jax.random.fold_in(key_play, number))
         action, memory = act(agent, env, key_action, inputs, memory, state)
         inputs, state, reward, over, _, info = advance(key_env, state, action, params)
-        total, trial_total = total + float(reward), trial_total + float(reward)
-        done = f"trial {int(info['trial']) + 1}/{env.n_trials}  return {total:.3f}"
-        yield f"{_named(task, action)}  {float(reward):+.3f}  {done}"
-        if info["trial_ended"]:
-            yield f"--- trial {int(info['trial']) + 1} ended: {trial_total:.3f}"
-            trial_total = 0.0
+        returns[-1] += float(reward)
+        yield frame._replace(
+            task="" if over else task.render(state.current[index]),
+            seen=np.asarray(inputs[seen]),
+            action=_named(task, np.asarray(action)),
+            reward=float(reward),
+            trial=int(info["trial"]),
+            trial_ended=bool(info["trial_ended"]),
+            returns=tuple(returns),
+        )
         if over:
             return
-        yield task.render(state.current[int(state.task)])
+        if info["trial_ended"]:
+            returns.append(0.0)
 
 
 def _act(agent: ActorCritic, env: MetaEnv, key, inputs, memory, state):
@@ -49,8 +107,8 @@ def _act(agent: ActorCritic, env: MetaEnv, key, inputs, memory, state):
     return policy.sample(key)[0], memory
 
 
-def _named(task, action: jax.Array) -> str:
+def _named(task, action: np.ndarray) -> str:
     names = task.action_names
     if names and action.ndim == 0 and int(action) < len(names):
         return names[int(action)]
-    return str(jnp.round(action, 2))
+    return str(np.round(action, 2))

@@ -83,13 +83,29 @@ def _levels(task: str, n_trials: int) -> str:
 @_MAP
 @_SEED
 @click.option("--delay", default=0.15, show_default=True, help="Seconds per step.")
-def watch(run: Path, task: str, map_: str | None, seed: int, delay: float) -> None:
+@click.option(
+    "--gif",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the episode into this file instead.",
+)
+def watch(
+    run: Path, task: str, map_: str | None, seed: int, delay: float, gif: Path | None
+) -> None:
     """Show one episode of the agent of RUN in the terminal. Ctrl-C ends it."""
     from freeproj.experiments.run import load_agent
-    from freeproj.watching import watch_episode
+    from freeproj.watching import play_episode
 
     loaded = load_agent(run)
     env = loaded.config.evaluation_env(task, map_ or "")
-    for frame in watch_episode(loaded.agent, env, seed):
-        click.echo(frame)
-        time.sleep(delay)
+    frames = play_episode(loaded.agent, env, seed)
+    if gif is None:
+        for frame in frames:
+            click.echo(frame.text)
+            time.sleep(delay)
+        return
+    from freeproj.report.animation import save_gif
+
+    with working("drawing"):
+        title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
+        path = save_gif(gif, frames, title)
+    click.echo(path)
