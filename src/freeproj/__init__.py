@@ -38,7 +38,7 @@ _HOMES = {
     "MetaEnv": "metaenv",
     "TrainConfig": "config",
     "evaluate": "evaluation",
-    "load_agent": "experiments.run",
+    "load_agent": "experiments.agents",
     "train": "training",
 }
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
     from freeproj.config import TrainConfig
     from freeproj.evaluation import evaluate
-    from freeproj.experiments.run import load_agent
+    from freeproj.experiments.agents import load_agent
     from freeproj.metaenv import MetaEnv
     from freeproj.projection import FreeProjection
     from freeproj.training import train

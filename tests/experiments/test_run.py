@@ -13,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from freeproj.experiments.agents import load_agent
 from freeproj.experiments.arrays import load_tree, save_tree
-from freeproj.experiments.run import load_agent, open_run, read_run, run_training
+from freeproj.experiments.run import open_run, read_run, run_training
 from freeproj.experiments.settings import read_config, run_name
 
 CONFIG = read_config("smoke")

@@ -32,7 +32,7 @@ def evaluate(run: Path, task: str, map_: str | None, seed: int) -> None:
     import jax
 
     from freeproj.evaluation import evaluate as measure
-    from freeproj.experiments.run import load_agent
+    from freeproj.experiments.agents import load_agent
 
     loaded = load_agent(run)
     config = loaded.config
@@ -92,7 +92,7 @@ def watch(
     run: Path, task: str, map_: str | None, seed: int, delay: float, gif: Path | None
 ) -> None:
     """Show one episode of the agent of RUN in the terminal. Ctrl-C ends it."""
-    from freeproj.experiments.run import load_agent
+    from freeproj.experiments.agents import load_agent
     from freeproj.watching import play_episode
 
     loaded = load_agent(run)

@@ -5,6 +5,7 @@ Nothing is pickled.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -19,11 +20,16 @@ from freeproj.files import write_atomically
 __all__ = ["load_tree", "save_tree"]
 
 
-def save_tree(path: Path, tree: PyTree) -> None:
-    """Stores the arrays of a tree, by number, in one file."""
+def save_tree(path: Path, tree: PyTree, texts: Mapping[str, str] | None = None) -> None:
+    """Stores the arrays of a tree, by number, in one file; beside them texts, by name.
+
+    With texts it is a file to keep and to send, and compressed.
+    """
     leaves = [np.asarray(_plain(leaf)) for leaf in jax.tree.leaves(tree)]
     arrays: dict[str, Any] = {f"{i:05d}": leaf for i, leaf in enumerate(leaves)}
-    write_atomically(path, lambda file: np.savez(file, **arrays))
+    named = {name: np.array(text) for name, text in (texts or {}).items()}
+    save = np.savez_compressed if named else np.savez
+    write_atomically(path, lambda file: save(file, **arrays, **named))
 
 
 def load_tree(path: Path, like: PyTree) -> PyTree:
@@ -31,7 +37,8 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
     leaves, structure = jax.tree.flatten(like)
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            stored = [archive[f"{i:05d}"] for i in range(len(archive.files))]
+            count = sum(name.isdecimal() for name in archive.files)
+            stored = [archive[f"{i:05d}"] for i in range(count)]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} cannot be read ({error}); is it damaged?") from error
     shapes = [jax.eval_shape(_plain, leaf).shape for leaf in leaves]

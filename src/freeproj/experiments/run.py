@@ -23,12 +23,11 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 from jaxtyping import PyTree
 
-from freeproj.agents import ActorCritic
 from freeproj.config import TrainConfig
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.log import append_line, read_lines, with_nans, without_nans
@@ -40,14 +39,11 @@ from freeproj.experiments.settings import (
     to_toml,
 )
 from freeproj.files import write_atomically
-from freeproj.metaenv import MetaEnv
 from freeproj.training import start, train
 
 __all__ = [
-    "LoadedAgent",
     "LockedRunError",
     "Run",
-    "load_agent",
     "open_run",
     "read_run",
     "run_folder",
@@ -160,14 +156,6 @@ class Run:
         return self.folder / "checkpoint" / "state.npz"
 
 
-class LoadedAgent(NamedTuple):
-    """A trained agent, its settings, and the meta-environment that it was tested in."""
-
-    agent: ActorCritic
-    config: TrainConfig
-    env: MetaEnv
-
-
 def run_folder(out: str | Path, config: TrainConfig) -> Path:
     """Return the folder of these settings below `out`, or the finished one of 0.1."""
     old = old_name(config)
@@ -230,19 +218,6 @@ def run_training(
         result = train(key, config, state=state, report=record)
         run.finish(result.agent)
     return run
-
-
-def load_agent(folder: str | Path) -> LoadedAgent:
-    """Loads the agent of a run: of its end or, while it lasts, of its last update."""
-    run = read_run(folder)
-    like = jax.eval_shape(lambda: start(jax.random.key(0), run.config))
-    if run.is_finished:
-        agent = load_tree(run.folder / "agent.npz", like.agent)
-    elif run.has_checkpoint:
-        agent = load_tree(run.folder / "checkpoint" / "state.npz", like).agent
-    else:
-        raise ValueError(f"{folder} has no agent yet: its first update is not done.")
-    return LoadedAgent(agent, run.config, run.config.evaluation_env())
 
 
 def _written_by() -> str:

@@ -1,0 +1,216 @@
+"""Trained agents as things to keep: load one, play with it, store it in one file.
+
+    agent = load_agent("flash-cards")             # shipped; or a run, or a file
+    action = agent.act(observation)               # remembers what it saw and did
+
+A file holds weights, settings and a card: what the agent was trained on, what it earns
+under which map, and what it does not do. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Float
+
+from freeproj.agents import ActorCritic
+from freeproj.config import TrainConfig
+from freeproj.envs.base import Box
+from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.run import read_run
+from freeproj.experiments.settings import config_from, to_toml
+from freeproj.metaenv import MetaEnv
+from freeproj.names import suggestion
+from freeproj.rollout import first_steps
+from freeproj.training import start
+
+__all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent", "read_card"]
+
+_FOLDER = Path(__file__).parents[1] / "pretrained"
+PRETRAINED = tuple(sorted(path.stem for path in _FOLDER.glob("*.npz")))
+
+
+class LoadedAgent:
+    """A trained agent: its network, its settings, its card, and a memory to play with.
+
+    `act` and `reset` change the memory; everything else stays as it was loaded.
+    """
+
+    def __init__(
+        self,
+        agent: ActorCritic,
+        config: TrainConfig,
+        card: Mapping[str, Any] | None = None,
+    ):
+        self.agent = agent
+        self.config = config
+        self.card = dict(card or {})
+        self._player: _Player | None = None
+
+    @property
+    def env(self) -> MetaEnv:
+        """The meta-environment that the agent is tested in."""
+        return self.config.evaluation_env()
+
+    def reset(self, map: str = "tile", seed: int = 0) -> None:  # noqa: A002
+        """Begin an episode: empty the memory, choose how observations are projected.
+
+        Args:
+            map: a fixed map of observations, or `random` for one drawn by the seed.
+            seed: of the map and of the actions.
+        """
+        self._player = _Player(self.agent, self.config, map, seed)
+
+    def act(
+        self,
+        observation: ArrayLike,
+        reward: float = 0.0,
+        trial_ended: bool = False,
+        *,
+        greedy: bool = False,
+    ) -> int | Float[np.ndarray, " k"]:
+        """Return an action for the task's own observation, as a Gymnasium loop has it.
+
+        Args:
+            reward: of the action before.
+            trial_ended: whether that action ended a trial; memory is kept all the same.
+            greedy: take the likeliest action instead of sampling one.
+        """
+        if self._player is None:
+            self.reset()
+        assert self._player is not None
+        return self._player.act(observation, reward, trial_ended, greedy)
+
+    def __repr__(self) -> str:
+        config = self.config
+        n_weights = sum(leaf.size for leaf in jax.tree.leaves(self.agent))
+        law = config.projection
+        return (
+            f"LoadedAgent({'+'.join(config.tasks)}, {config.memory}, "
+            f"n = {law.n_generators}, ℓ = {law.length}, d = {law.dim}, "
+            f"seed {config.seed}, {n_weights:,} weights)"
+        )
+
+
+class _Player:
+    """An episode from the agent's side: memory, last action, projection."""
+
+    def __init__(
+        self, agent: ActorCritic, config: TrainConfig, map_name: str, seed: int
+    ):
+        self._agent, self._env = agent, config.evaluation_env("", map_name)
+        if len(self._env.tasks) > 1:
+            raise ValueError(
+                "`act` needs one task, but this agent was trained on "
+                f"{', '.join(config.tasks)}; use `evaluate` instead."
+            )
+        key_params, key_reset, self._key = jax.random.split(jax.random.key(seed), 3)
+        params = self._env.draw_params(key_params)
+        self._state = jax.jit(self._env.reset)(key_reset, params)[1]
+        self._memory: Any = agent.initial_state(1)
+        self._action: Array | None = None
+        self._n_steps = 0
+
+    def act(self, observation: ArrayLike, reward: float, ended: bool, greedy: bool):
+        """Return the task's own action."""
+        size = self._env.observation_size
+        seen = jnp.asarray(observation, jnp.float32)
+        if seen.shape != (size,):
+            raise ValueError(
+                f"`observation` must have shape ({size},), as that of "
+                f"{self._env.tasks[0].name}, got {seen.shape}."
+            )
+        key = jax.random.fold_in(self._key, self._n_steps)
+        now = (seen, self._action, jnp.asarray(reward, float), jnp.asarray(ended))
+        self._action, own, self._memory = _act(
+            self._agent, self._env, self._state, self._memory, key, now, greedy
+        )
+        self._n_steps += 1
+        is_vector = isinstance(self._env.tasks[0].action_space, Box)
+        return np.asarray(own) if is_vector else int(own)
+
+
+@eqx.filter_jit
+def _act(agent: ActorCritic, env: MetaEnv, state, memory, key, now, greedy: bool):
+    """Return the action, the same in the task's own terms, and the next memory."""
+    seen, action, reward, ended = now
+    inputs = env._inputs(seen, state, action, reward, ended)[None]
+    mask = env.action_mask(state)
+    policy, _, memory = agent.step(
+        inputs, memory, first_steps(env, inputs), None if mask is None else mask[None]
+    )
+    action = (policy.mode() if greedy else policy.sample(key))[0]
+    return action, env.actions.translate(state.action_map, action, 0), memory
+
+
+def load_agent(source: str | Path) -> LoadedAgent:
+    """Load an agent: a shipped one by its name, a run's, or an exported file.
+
+    Of a run that is not finished the agent of the last update is taken.
+    """
+    path = Path(source)
+    if str(source) in PRETRAINED:
+        path = _FOLDER / f"{source}.npz"
+    if path.is_dir():
+        return _agent_of_run(path)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{source}: no such run or file, and not a shipped agent."
+            f"{suggestion(str(source), PRETRAINED)} Shipped: {', '.join(PRETRAINED)}."
+        )
+    config = config_from(tomllib.loads(_text(path, "config")))
+    return LoadedAgent(load_tree(path, _like(config).agent), config, read_card(path))
+
+
+def export_agent(
+    loaded: LoadedAgent, path: str | Path, card: Mapping[str, Any]
+) -> Path:
+    """Store weights, settings and card in one file, which `load_agent` reads."""
+    path = Path(path)
+    if path.suffix != ".npz":
+        raise ValueError(f"FILE must end in .npz, got {path}.")
+    texts = {"config": to_toml(loaded.config), "card": json.dumps(dict(card))}
+    save_tree(path, loaded.agent, texts)
+    return path
+
+
+def read_card(path: str | Path) -> dict[str, Any]:
+    """Read the card of a shipped agent, by its name, or of an exported file."""
+    is_name = str(path) in PRETRAINED
+    file = _FOLDER / f"{path}.npz" if is_name else Path(path)
+    return json.loads(_text(file, "card"))
+
+
+def _agent_of_run(folder: Path) -> LoadedAgent:
+    run = read_run(folder)
+    like = _like(run.config)
+    if run.is_finished:
+        agent = load_tree(run.folder / "agent.npz", like.agent)
+    elif run.has_checkpoint:
+        agent = load_tree(run.folder / "checkpoint" / "state.npz", like).agent
+    else:
+        raise ValueError(f"{folder} has no agent yet: its first update is not done.")
+    return LoadedAgent(agent, run.config)
+
+
+def _like(config: TrainConfig) -> Any:
+    """A training state in shapes only."""
+    return jax.eval_shape(lambda: start(jax.random.key(0), config))
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return str(archive[name])
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise ValueError(
+            f"{path} is not an exported agent ({error}); see `freeproj export`."
+        ) from error
