@@ -17,6 +17,7 @@ SOURCE = Path(freeproj.__file__).parent
 # from lines below it.
 LAYERS = (
     ("cli", "__main__", "__init__"),
+    ("study",),
     ("report",),
     ("stats",),
     ("experiments",),

@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 __all__ = [
     "FreeProjection",
     "MetaEnv",
+    "Study",
     "TrainConfig",
     "__version__",
     "action_maps",
@@ -26,6 +27,7 @@ __all__ = [
     "matrices",
     "metaenv",
     "projection",
+    "read_dataset",
     "spectra",
     "stats",
     "train",
@@ -36,9 +38,12 @@ __all__ = [
 _HOMES = {
     "FreeProjection": "projection",
     "MetaEnv": "metaenv",
+    "Study": "study",
     "TrainConfig": "config",
     "evaluate": "evaluation",
     "load_agent": "experiments.agents",
+    "load_agent": "experiments.run",
+    "read_dataset": "experiments.dataset",
     "train": "training",
 }
 
@@ -58,8 +63,11 @@ if TYPE_CHECKING:
     from freeproj.config import TrainConfig
     from freeproj.evaluation import evaluate
     from freeproj.experiments.agents import load_agent
+    from freeproj.experiments.dataset import read_dataset
+    from freeproj.experiments.run import load_agent
     from freeproj.metaenv import MetaEnv
     from freeproj.projection import FreeProjection
+    from freeproj.study import Study
     from freeproj.training import train
 
 

@@ -1,0 +1,61 @@
+"""Opening a folder of 2,000 runs: from its cache it takes about a second.
+
+pytest benchmarks/test_dataset_speed.py --benchmark-enable -n 0 -s
+"""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from freeproj.experiments.dataset import read_dataset
+from freeproj.experiments.run import open_run
+from freeproj.experiments.settings import read_config
+
+N_RUNS, N_UPDATES = 2000, 60
+_OPEN = """
+import sys, time  # of this process alone: other work on the machine does not count
+from freeproj.experiments.dataset import read_dataset
+dataset = read_dataset(sys.argv[1])
+assert len(dataset) == int(sys.argv[2]) and dataset.axes == ("ppo.discount",)
+assert "jax" not in sys.modules
+print(time.process_time())
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A folder of runs that were never trained."""
+    folder = tmp_path_factory.mktemp("runs")
+    columns = [
+        f"test/tile/episodes/{name}" for name in ("episode_return", "n_finished")
+    ]
+    columns += [f"loss/{name}" for name in "abcdefgh"]
+    lines = [
+        json.dumps({"update": u, **dict.fromkeys(columns, u + 0.5)})
+        for u in range(1, N_UPDATES + 1)
+    ]
+    text = "\n".join(lines) + "\n"
+    for index in range(N_RUNS):
+        settings = {"ppo.discount": (index % 20) / 20, "seed": index // 20}
+        run = open_run(folder, read_config("smoke", settings))
+        (run.folder / "log.jsonl").write_text(text)
+        (run.folder / "final.json").write_text(lines[-1])
+    return folder
+
+
+def test_2000_runs_open_in_about_a_second(runs):
+    began = time.perf_counter()
+    assert len(read_dataset(runs)) == N_RUNS
+    first = time.perf_counter() - began
+    command = [sys.executable, "-c", _OPEN, str(runs), str(N_RUNS)]
+    seconds = [
+        float(
+            subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        )
+        for _ in range(3)
+    ]
+    print(f"\n{N_RUNS} runs: first {first:.1f} s, then {min(seconds):.2f} s")
+    assert min(seconds) < 2

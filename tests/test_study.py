@@ -1,0 +1,73 @@
+"""The study of a notebook: tables, comparisons and plots by axes."""
+
+import numpy as np
+import pytest
+
+import freeproj as fp
+from fake_study import write_study
+
+RETURN = "test/tile/episodes/episode_return"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    write_study(
+        folder,
+        tasks=("HigherLower", "RepeatFirst"),
+        memories=("gru",),
+        lengths=(1, 4),
+        n_seeds=8,
+        n_updates=8,
+        gain=lambda task, memory, length: 0.2 + 0.5 * (length == 4),
+    )
+    return fp.Study(folder)
+
+
+def test_the_table_has_a_row_for_each_cell(study):
+    table = study.table()
+    assert table.axes == ("task", "projection.length")
+    assert [row.cell for row in table.rows] == [
+        ("HigherLower", 1), ("HigherLower", 4), ("RepeatFirst", 1), ("RepeatFirst", 4)
+    ]  # fmt: skip
+    values = study.where(task="HigherLower").dataset.scores(RETURN).by_cell()[(4,)]
+    row = table.rows[1]
+    assert row.mean == pytest.approx(np.mean(list(values.values())))
+    assert row.low < row.mean < row.high
+    assert row.seeds == 8
+    assert repr(table).count("\n") == 4
+    assert table._repr_html_().count("<tr>") == 5
+    assert table.to_dicts()[1]["projection.length"] == 4
+
+
+def test_the_better_side_wins_and_the_worse_does_not(study):
+    longer, shorter = {"projection.length": 4}, {"projection.length": 1}
+    found = study.compare(longer, shorter)
+    assert found.outcome == "holds"
+    assert set(found.cells) == {("HigherLower",), ("RepeatFirst",)}
+    assert study.compare(shorter, longer).outcome == "does not hold"
+
+
+def test_comparisons_that_make_no_sense_are_refused(study):
+    with pytest.raises(ValueError, match="the same settings"):
+        study.compare({"projection.length": 4}, {"task": "HigherLower"})
+    with pytest.raises(ValueError, match="No run has"):
+        study.compare({"projection.length": 4}, {"projection.length": 2})
+
+
+def test_the_plot_has_a_panel_for_each_task(study):
+    pytest.importorskip("matplotlib")
+    figure = study.plot()
+    assert [panel.get_title() for panel in figure.axes] == [
+        "HigherLower",
+        "RepeatFirst",
+    ]
+    assert all(len(panel.lines) == 2 for panel in figure.axes)
+
+
+def test_a_study_says_what_it_holds(study):
+    text = (
+        "Study of 32 runs (32 finished), 8 seeds; axes: task (2), projection.length (2)"
+    )
+    assert repr(study) == text
+    assert "RepeatFirst" in study._repr_html_()
