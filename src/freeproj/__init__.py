@@ -42,7 +42,6 @@ _HOMES = {
     "TrainConfig": "config",
     "evaluate": "evaluation",
     "load_agent": "experiments.agents",
-    "load_agent": "experiments.run",
     "read_dataset": "experiments.dataset",
     "train": "training",
 }
@@ -64,7 +63,6 @@ if TYPE_CHECKING:
     from freeproj.evaluation import evaluate
     from freeproj.experiments.agents import load_agent
     from freeproj.experiments.dataset import read_dataset
-    from freeproj.experiments.run import load_agent
     from freeproj.metaenv import MetaEnv
     from freeproj.projection import FreeProjection
     from freeproj.study import Study
