@@ -7,7 +7,7 @@ import pytest
 from jax.experimental import checkify
 
 from freeproj import FreeProjection, MetaEnv, envs
-from freeproj.projection import tile
+from freeproj.observation_maps import fixed_map
 
 PROJECTION = FreeProjection(2, 3, dim=32)
 TASKS = ["StatelessCartPole", "HigherLower", "Minesweeper", "RepeatFirst"]
@@ -69,7 +69,7 @@ def test_words_and_starts_change_between_episodes(getkey):
     env = MetaEnv("RepeatFirst", FreeProjection(256, 1, dim=16), n_trials=1)
     seen = play(env, getkey(), env.draw_params(getkey()), 400)
     first = np.flatnonzero(np.asarray(seen["terminated"]))[:6] + 1
-    words = np.asarray(seen["state"].word)[first, 0]
+    words = np.asarray(seen["state"].word)[first]
     decks = np.asarray(seen["state"].initial[0].deck)[first]
     assert len(set(words.tolist())) > 3
     assert len(np.unique(decks, axis=0)) == len(first)
@@ -100,25 +100,31 @@ def test_the_agent_sees_what_the_layout_says(getkey, normalized, size):
 
 def test_observations_are_projected_by_the_matrix_of_the_word(getkey):
     env = MetaEnv("StatelessCartPole", PROJECTION, n_trials=2)
-    params = env.draw_params(getkey())
+    bases = PROJECTION.draw_bases(getkey())
+    table = env.table_of(PROJECTION.matrices(bases, 2))
+    params = env.draw_params(getkey())._replace(table=table)
     seen = play(env, getkey(), params, 60)
     going = ~np.asarray(seen["trial_ended"])[:-1]
     raw = np.asarray(seen["final_observation"])[:-1][going]
     shown = np.asarray(seen["inputs"])[1:, env.layout["observation"]][going]
     words = np.asarray(seen["state"].word)[:-1][going]
     for observation, projected, word in zip(raw, shown, words, strict=True):
-        matrix = PROJECTION.matrix(word, params.bases, 2)
+        matrix = PROJECTION.matrix(PROJECTION.letters(word), bases, 2)
         np.testing.assert_allclose(projected, matrix @ observation, atol=1e-5)
 
 
 def test_a_word_too_rare_for_a_table_gives_the_same_matrix(getkey):
     few = MetaEnv("StatelessCartPole", PROJECTION)
-    params = few.draw_params(getkey())
-    assert params.table is not None
-    key = getkey()
-    _, tabled = few.reset(key, params)
-    _, multiplied = few.reset(key, params._replace(table=None))
+    bases = PROJECTION.draw_bases(getkey())
+    drawn = few.draw_params(getkey())
+    assert drawn.bases is None
+    table = few.table_of(PROJECTION.matrices(bases, 2))
+    _, tabled = few.reset(getkey(), drawn._replace(table=table))
+    _, multiplied = few.reset(
+        getkey(), drawn._replace(table=None, bases=bases), few.letters(tabled)
+    )
     np.testing.assert_allclose(tabled.matrix, multiplied.matrix, atol=1e-5)
+    np.testing.assert_array_equal(few.letters(multiplied), few.letters(tabled))
     many = MetaEnv("StatelessCartPole", FreeProjection(2, 30, dim=16))
     params = many.draw_params(getkey())
     assert params.table is None
@@ -138,12 +144,44 @@ def test_redraw_changes_what_is_seen_and_no_redraw_does_not(getkey):
     np.testing.assert_array_equal(first, again)
     assert np.abs(first[part] - changed[part]).max() > 1e-3
     np.testing.assert_array_equal(first[part.stop :], changed[part.stop :])
-    # ... also in the middle of an episode, where the word stays.
-    moved = env.rematch(state, redrawn)
+    # ... and, if asked for, in the middle of an episode: at once, and the word stays.
+    seen, moved = env.with_params(first, state, redrawn)
     assert jnp.array_equal(moved.word, state.word)
-    assert np.abs(moved.matrix - state.matrix).max() > 1e-3
-    kept = env.rematch(state, params)
+    np.testing.assert_allclose(seen[part], state.shown @ moved.matrix, atol=1e-6)
+    assert np.abs(seen[part] - first[part]).max() > 1e-3
+    same, kept = env.with_params(first, state, params)
     np.testing.assert_array_equal(kept.matrix, state.matrix)
+    np.testing.assert_allclose(same, first, atol=1e-6)
+
+
+def test_fresh_starts_deal_anew_under_the_same_word(getkey):
+    env = MetaEnv("HigherLower", PROJECTION, n_trials=3, trials="fresh_start")
+    params = env.draw_params(getkey())
+    inputs, state = env.reset_batch(getkey(), params, 4)
+    step, decks, words = jax.jit(env.step_batch), [], []
+    for _ in range(3 * 51):
+        decks.append(np.asarray(state.current[0].deck))
+        words.append(np.asarray(state.word))
+        seen = np.asarray(inputs)[:, env.layout["observation"]]
+        expected = np.einsum("ek,ekd->ed", state.shown, state.matrix)
+        np.testing.assert_allclose(seen, expected, atol=1e-5)
+        inputs, state, _, ended, _, _ = step(getkey(), state, jnp.zeros(4, int), params)
+    assert ended.all()
+    assert np.all(np.array(words) == words[0])
+    starts = np.array(decks)[::51]
+    assert np.all(np.array(decks)[:51] == decks[0])
+    assert len(np.unique(starts.reshape(12, -1), axis=0)) == 12
+
+
+@pytest.mark.parametrize(("observation", "norm"), [("none", 0.0), ("plain", 2**0.5)])
+def test_blind_and_plain_observations_need_no_words(getkey, observation, norm):
+    env = MetaEnv("RepeatFirst", PROJECTION, observation=observation)
+    params = env.draw_params(getkey())
+    assert params.table.shape == (PROJECTION.n_words, 1, 4, 32)
+    inputs, _ = env.reset(getkey(), params)
+    shown = np.asarray(inputs)[env.layout["observation"]]
+    assert np.linalg.norm(shown) == pytest.approx(norm)
+    assert not np.any(shown[4:])
 
 
 @pytest.mark.parametrize("n_trials", [1, 2])
@@ -245,7 +283,8 @@ def test_evaluation_maps_are_fixed_and_ignore_words(getkey):
     _, state = env.reset_batch(getkey(), params, 20)
     for task, matrix in zip(state.task, state.matrix, strict=True):
         size = (2, 4)[int(task)]
-        np.testing.assert_allclose(matrix[:size].T, tile(32, size), atol=1e-6)
+        expected = fixed_map("tile", 32, size, PROJECTION.scale)
+        np.testing.assert_allclose(matrix[:size].T, expected, atol=1e-6)
         assert not np.any(matrix[size:])
 
 
@@ -258,8 +297,8 @@ def test_normalizing_divides_by_the_tasks_bounds(getkey):
         normalize_observations=True,
     )
     key = getkey()
-    params = plain.draw_params(getkey())
-    seen, scaled = plain.reset(key, params)[0], unit.reset(key, params)[0]
+    seen = plain.reset(key, plain.draw_params(getkey()))[0]
+    scaled = unit.reset(key, unit.draw_params(getkey()))[0]
     scale = np.array(envs.make("StatelessCartPole").observation_scale)
     np.testing.assert_allclose(scaled[:2] * scale, seen[:2], rtol=1e-5)
 
@@ -293,7 +332,7 @@ def test_the_state_does_not_grow_with_the_number_of_words(getkey):
         _, state = jax.eval_shape(env.reset, getkey(), env.draw_params(getkey()))
         return sum(leaf.size for leaf in jax.tree.leaves(state))
 
-    assert size(FreeProjection(2, 1, dim=16)) + 7 == size(FreeProjection(2, 8, dim=16))
+    assert size(FreeProjection(2, 1, dim=16)) == size(FreeProjection(2, 8, dim=16))
 
 
 @pytest.mark.parametrize(
@@ -306,7 +345,9 @@ def test_the_state_does_not_grow_with_the_number_of_words(getkey):
             lambda: MetaEnv("HigherLower", PROJECTION, action_map="x"),
             "identity, random",
         ),
-        (lambda: MetaEnv("HigherLower", PROJECTION, evaluation_map="x"), "tile, pad"),
+        (lambda: MetaEnv("HigherLower", PROJECTION, evaluation_map="tiel"), "`tile`"),
+        (lambda: MetaEnv("HigherLower", PROJECTION, trials="fresh"), "fresh_start"),
+        (lambda: MetaEnv("HigherLower", PROJECTION, observation="x"), "plain"),
         (lambda: MetaEnv("HigherLower", FreeProjection(2, 1, dim=12)), "13.*12"),
         (lambda: MetaEnv(["HigherLower", "StatelessPendulum"], PROJECTION), "mix"),
         (

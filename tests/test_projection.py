@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from freeproj import FreeProjection, matrices, words
-from freeproj.projection import (
-    FAMILIES,
-    fixed_map,
-    identity,
-    pad,
-    projected_radius,
-    tile,
-)
+from freeproj.families import FAMILIES
+from freeproj.observation_maps import MAPS, fixed_map, identity, pad, tile
+from freeproj.projection import projected_radius
 
 
 def small(family="haar", **settings):
@@ -33,7 +28,9 @@ def test_a_projection_is_linear_and_its_matrix_is_what_it_applies(getkey, family
     np.testing.assert_allclose(projected, observations @ matrix.T, rtol=1e-5)
 
 
-@pytest.mark.parametrize("family", ["haar", "permutation", "iid_haar", "identity"])
+@pytest.mark.parametrize(
+    "family", ["haar", "qr", "permutation", "iid_haar", "identity"]
+)
 def test_orthogonal_families_scale_every_norm_by_sigma(getkey, family):
     projection = small(family)
     matrix = projection.matrix(
@@ -138,6 +135,58 @@ def test_padding_and_identity_show_the_observation_itself():
     assert np.array_equal(fixed_map("pad", 4, 2), pad(4, 2))
 
 
+@pytest.mark.parametrize("name", [name for name in MAPS if name != "random"])
+def test_maps_carry_the_scale_of_training_unless_their_name_says_otherwise(name):
+    size = 4 if name == "identity" else 2
+    matrix = fixed_map(name, 4, size, scale=3.0)
+    norms = {"tile_unit": 1.0, "tile_literal": math.sqrt(2), "zero": 0.0}
+    expected = norms.get(name, 3.0)
+    np.testing.assert_allclose(np.linalg.norm(matrix, axis=0), expected, rtol=1e-6)
+    turned = fixed_map("minus_tile", 4, 2, scale=3.0)
+    np.testing.assert_array_equal(turned, -fixed_map("tile", 4, 2, scale=3.0))
+
+
+def test_raw_qr_has_a_negative_diagonal_and_its_products_have_none(getkey):
+    one = FreeProjection(400, 1, family="qr", scale=1.0)
+    first = np.asarray(one.draw_matrices(getkey(), 1))[:, 0, 0]
+    assert abs(first.mean() + math.sqrt(2 / math.pi / 128)) < 4 * first.std() / 20
+    assert first.mean() == pytest.approx(-0.07, abs=0.02)
+    four = FreeProjection(4, 4, family="qr", scale=1.0)
+    products = np.asarray(four.draw_matrices(getkey(), 13))
+    diagonal = products[:, np.arange(13), np.arange(13)]
+    # Entries of size 1/√128; 256 words of 4 letters are not independent: ten errors.
+    assert abs(diagonal.mean()) < 10 / math.sqrt(128 * diagonal.size)
+
+
+@pytest.mark.parametrize("family", ["haar", "qr", "iid_haar"])
+def test_drawing_only_the_used_columns_keeps_the_distribution(getkey, family):
+    law = FreeProjection(2000, 1, dim=6, family=family, scale=1.0)
+    thin = np.asarray(law.draw_matrices(getkey(), 2))
+    full = np.asarray(law.matrices(law.draw_bases(getkey()), 2))
+    np.testing.assert_allclose(
+        np.einsum("nij,nik->njk", thin, thin),
+        np.eye(2)[None].repeat(2000, 0),
+        atol=1e-5,
+    )
+    for power in (1, 2):
+        error = np.sqrt((thin**power).var(axis=0) / 1000)
+        gap = (thin**power).mean(axis=0) - (full**power).mean(axis=0)
+        assert np.all(np.abs(gap) < 5 * error)
+
+
+def test_a_word_has_its_index_and_an_index_its_word():
+    law = FreeProjection(3, 4, dim=4)
+    for index, word in enumerate(words.enumerate_words(3, 4)):
+        assert law.index(word) == index
+        assert law.letters(np.array(index)).tolist() == word.tolist()
+
+
+def test_a_family_of_ones_own_is_a_function_of_key_and_size(getkey):
+    law = FreeProjection(4, 1, dim=5, scale=1.0, family="test_families_of_others:turn")
+    drawn = law.matrices(law.draw_bases(getkey()), 5)
+    np.testing.assert_array_equal(drawn[2], -np.eye(5))
+
+
 def test_projected_radius_is_reached_and_never_passed(getkey):
     matrix = np.asarray(jax.random.normal(getkey(), (4, 3)))
     low, high = np.array([-1.0, -3.0, 0.0]), np.array([2.0, 1.0, 5.0])
@@ -159,6 +208,8 @@ def test_projected_radius_of_an_unbounded_entry_is_infinite_only_where_it_counts
     ("call", "message"),
     [
         (lambda: small(family="nosuch"), "Known: haar"),
+        (lambda: small(family="harr"), "Did you mean `haar`"),
+        (lambda: small(family="math:pi"), "draw\\(key, dim\\)"),
         (lambda: small(family="hadamard", dim=6), "power of 2"),
         (lambda: small(family="gaussian", inverses=True), "inverses"),
         (lambda: FreeProjection(2, 20, family="iid_haar"), "haar` has no limit"),
@@ -170,7 +221,9 @@ def test_projected_radius_of_an_unbounded_entry_is_infinite_only_where_it_counts
         (lambda: tile(3, 4), "tile"),
         (lambda: pad(3, 4), "pad"),
         (lambda: identity(3, 4), "identity"),
-        (lambda: fixed_map("nosuch", 3, 3), "Known: tile, pad, identity"),
+        (lambda: fixed_map("tiel", 3, 3), "Did you mean `tile`"),
+        (lambda: fixed_map("random", 3, 3), "not fixed"),
+        (lambda: fixed_map("test_families_of_others:turn", 3, 2), "3 x 2"),
     ],
 )
 def test_bad_input_is_refused_with_its_rule(call, message):

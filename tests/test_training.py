@@ -10,7 +10,15 @@ import pytest
 from freeproj import FreeProjection, envs, evaluate, train
 from freeproj.config import EvaluationConfig, NetworkConfig, PPOConfig, TrainConfig
 from freeproj.rollout import collect, first_steps
-from freeproj.training import TrainState, start, train_seeds, update
+from freeproj.training import (
+    DivergedError,
+    TrainState,
+    draw_params,
+    seed_key,
+    start,
+    train_seeds,
+    update,
+)
 from probes import PROBES
 
 
@@ -59,10 +67,10 @@ def test_replay_with_unchanged_weights_has_ratio_one_and_the_stored_values(
     def replay(key):
         key_start, key_first, key_second = jax.random.split(key, 3)
         state = start(key_start, config)
-        agent, params = state.agent, state.params
-        play, _, _ = collect(key_first, env, params, agent, state.play, 170)
-        memory = play.memory  # not empty: the rollout begins in the middle of episodes
-        _, rollout, _ = collect(key_second, env, params, agent, play, 60)
+        agent, params = state.agent, draw_params(key_start, config)
+        going, _, _ = collect(key_first, env, params, agent, state.rollout, 170)
+        memory = going.memory  # not empty: the rollout begins in the middle of episodes
+        _, rollout, _ = collect(key_second, env, params, agent, going, 60)
         fresh = first_steps(env, rollout.inputs)
         policy, values, _ = agent.sequence(rollout.inputs, memory, fresh, rollout.mask)
         return rollout, policy.log_prob(rollout.action), values, fresh
@@ -77,8 +85,9 @@ def test_masked_actions_are_never_taken():
     config = small(task=("StatelessCartPole", "Minesweeper"), action_map="random")
     env = config.training_env()
     state = jax.jit(start, static_argnums=1)(jax.random.key(0), config)
+    params = draw_params(jax.random.key(0), config)
     run = jax.jit(
-        lambda s: collect(jax.random.key(1), env, s.params, s.agent, s.play, 80)
+        lambda s: collect(jax.random.key(1), env, params, s.agent, s.rollout, 80)
     )
     _, rollout, _ = run(state)
     assert rollout.mask is not None
@@ -121,20 +130,76 @@ def test_a_run_that_goes_on_from_a_state_is_the_unbroken_run():
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(("every", "changes"), [(0, []), (1, [1, 2, 3]), (2, [3])])
-def test_bases_are_redrawn_as_often_as_told_and_reach_the_agent(every, changes):
-    config = small(redraw_every=every)
-    step = jax.jit(update, static_argnums=1)
-    state = jax.jit(start, static_argnums=1)(jax.random.key(0), config)
-    for number in (1, 2, 3):
-        following, _ = step(state, config)
-        same = jnp.array_equal(following.params.bases, state.params.bases)
-        assert bool(same) == (number not in changes)
-        # A running episode is seen through the bases of its collection.
-        episodes, env = following.play.state, config.training_env()
-        matched = jax.vmap(env.rematch, in_axes=(0, None))(episodes, following.params)
-        np.testing.assert_allclose(matched.matrix, episodes.matrix, atol=1e-6)
-        state = following
+@pytest.mark.parametrize(("every", "changes"), [(0, []), (1, [2, 3, 4]), (2, [3])])
+def test_bases_are_redrawn_as_often_as_told(every, changes):
+    config, key = small(redraw_every=every), jax.random.key(0)
+    tables = [draw_params(key, config, number).table for number in (1, 2, 3, 4)]
+    for number in (2, 3, 4):
+        same = np.array_equal(tables[number - 1], tables[number - 2])
+        assert same == (number not in changes)
+
+
+@pytest.mark.parametrize("running", ["keep", "rematch", "restart"])
+def test_a_redraw_leaves_running_episodes_alone_unless_told(running):
+    # An episode has 2 · 51 steps, a rollout 40: none ends in the first two.
+    config, key = small(running_episodes=running), jax.random.key(0)
+    env, step = config.training_env(), jax.jit(update, static_argnums=2)
+    state = start(key, config)
+    first = state.rollout.episodes
+    state, _ = step(state, draw_params(key, config, 1), config)
+    params = draw_params(key, config, 2)
+    state, _ = step(state, params, config)
+    last = state.rollout.episodes
+    seen = jnp.einsum("ek,ekd->ed", last.shown, last.matrix)
+    shown = state.rollout.inputs[:, env.layout["observation"]]
+    np.testing.assert_allclose(shown, seen, atol=1e-5)  # no stale frame
+    assert np.array_equal(last.matrix, first.matrix) == (running == "keep")
+    assert np.array_equal(last.word, first.word) == (running != "restart")
+    if running != "keep":
+        np.testing.assert_allclose(last.matrix, params.table[last.word, 0], atol=1e-6)
+
+
+def test_lengths_families_and_seeds_share_one_program(caplog):
+    configs = [
+        small(
+            projection=FreeProjection.with_words(64, length, dim=16, family=family),
+            seed=length,
+        )
+        for length in (1, 2)
+        for family in ("haar", "qr")
+    ]
+    assert len({config.program for config in configs}) == 1
+    train(seed_key(0), configs[0])
+    with jax.log_compiles():
+        for config in configs[1:]:
+            train(seed_key(config.seed), config)
+    compiled = [r.getMessage() for r in caplog.records if "compil" in r.getMessage()]
+    assert not [line for line in compiled if "update" in line or "_test" in line]
+
+
+def test_seeds_beyond_32_bits_are_seeds_of_their_own():
+    keys = [jax.random.key_data(seed_key(s)).tolist() for s in (0, 1, 2**32, 2**64 - 1)]
+    assert len({tuple(key) for key in keys}) == 4
+    assert keys[1] == jax.random.key_data(jax.random.key(1)).tolist()
+
+
+def test_training_stops_at_the_first_number_that_is_not_finite():
+    ppo = PPOConfig(n_epochs=2, n_minibatches=2, learning_rate=1e38, max_grad_norm=1e38)
+    with pytest.raises(DivergedError, match="update 1"):
+        train(jax.random.key(0), small(ppo=ppo))
+
+
+def test_maps_are_played_from_the_same_starts_and_zero_is_always_there():
+    plan = EvaluationConfig(n_envs=4, n_steps=40, maps=("tile", "minus_tile", "random"))
+    config = small(evaluation=plan)
+    agent = start(jax.random.key(0), config).agent
+    found = evaluate(jax.random.key(1), agent, config)
+    assert list(found) == ["tile", "minus_tile", "random", "zero"]
+    again = evaluate(jax.random.key(1), agent, config, maps="zero")["zero"]
+    assert again.episodes.n_finished == 4
+    plain = small(evaluation=plan, observation="plain")
+    assert plain.test_maps == ("pad", "zero")
+    assert small(evaluation=plan, observation="none").test_maps == ("zero",)
 
 
 def test_windows_without_an_end_are_nan_with_a_count():
@@ -143,10 +208,10 @@ def test_windows_without_an_end_are_nan_with_a_count():
     )
     result = train(jax.random.key(0), dataclasses.replace(config, n_updates=1))
     row = result.log[0]
-    assert np.isnan(row["test/window/episode_return"])
-    assert row["test/window/n_finished"] == 0
-    assert np.isnan(row["test/episodes/episode_return"])
-    assert row["test/episodes/n_unfinished"] == 4
+    assert np.isnan(row["test/tile/window/episode_return"])
+    assert row["test/tile/window/n_finished"] == 0
+    assert np.isnan(row["test/tile/episodes/episode_return"])
+    assert row["test/tile/episodes/n_unfinished"] == 4
     assert np.isnan(row["train/episode_return"])
     assert row["train/n_finished"] == 0
 
@@ -154,7 +219,7 @@ def test_windows_without_an_end_are_nan_with_a_count():
 def test_evaluation_counts_each_first_episode_once_and_trials_add_up():
     config = small(task="HigherLower", n_trials=3)
     agent = jax.jit(start, static_argnums=1)(jax.random.key(0), config).agent
-    found = evaluate(jax.random.key(1), agent, config)
+    found = evaluate(jax.random.key(1), agent, config)["tile"]
     # An episode has 3 · 51 steps: none ends within the window of 40.
     assert found.window.n_finished == 0
     assert found.episodes.n_finished == 4
@@ -171,7 +236,10 @@ def test_the_held_out_task_is_played_with_its_own_actions():
     assert config.training_env().action_space.n == 16
     assert config.protocol == "task"
     row = train(jax.random.key(0), dataclasses.replace(config, n_updates=1)).log[0]
-    assert row["test/episodes/n_finished"] == 4
+    assert row["test/tile/episodes/n_finished"] == 4
+    tasks = ("StatelessCartPole", "RepeatFirst")
+    counts = [row[f"train/{task}/n_finished"] for task in tasks]
+    assert sum(counts) == row["train/n_finished"]
 
 
 @pytest.mark.slow
@@ -202,7 +270,9 @@ def learner(task, **settings):
             "ppo": PPOConfig(
                 n_epochs=4, n_minibatches=4, learning_rate=5e-3, gae_lambda=0.95
             ),
-            "evaluation": EvaluationConfig(every=30, n_envs=256, n_steps=32, map="pad"),
+            "evaluation": EvaluationConfig(
+                every=30, n_envs=256, n_steps=32, maps=("pad",)
+            ),
             **settings,
         },
     )
@@ -211,12 +281,15 @@ def learner(task, **settings):
 def test_values_become_the_known_ones():
     config = learner("ProbeValue", n_trials=2, evaluation=EvaluationConfig(every=0))
     state = jax.jit(start, static_argnums=1)(jax.random.key(0), config)
-    step = jax.jit(update, static_argnums=1)
+    step, params = (
+        jax.jit(update, static_argnums=2),
+        draw_params(jax.random.key(0), config),
+    )
     for _ in range(config.n_updates):
-        state, _ = step(state, config)
+        state, _ = step(state, params, config)
     env = config.training_env()
     run = jax.jit(
-        lambda s: collect(jax.random.key(1), env, s.params, s.agent, s.play, 16)
+        lambda s: collect(jax.random.key(1), env, params, s.agent, s.rollout, 16)
     )
     _, rollout, _ = run(state)
     first = np.asarray(first_steps(env, rollout.inputs))
@@ -231,11 +304,12 @@ def test_memory_solves_what_only_memory_solves(memory):
     config = learner("ProbeMemory", memory=memory, n_trials=1, n_updates=40)
     row = train(jax.random.key(0), config).log[-1]
     # A guess earns 0.5.
-    assert row["test/episodes/episode_return"] > 0.9
+    assert row["test/pad/episodes/episode_return"] > 0.9
+    assert row["test/zero/episodes/episode_return"] < 0.75  # it needs its eyes
 
 
 def test_later_trials_are_better_where_only_earlier_trials_can_tell():
     config = learner("ProbeArms", n_trials=8, previous_reward=True, n_updates=60)
-    trials = train(jax.random.key(0), config).log[-1]["test/trial_returns"]
+    trials = train(jax.random.key(0), config).log[-1]["test/pad/trial_returns"]
     assert abs(trials[0] - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 256)  # a guess
     assert min(trials[5:]) > 0.7

@@ -15,6 +15,7 @@ from freeproj.agents import MEMORIES
 from freeproj.envs import Environment, make, task_name
 from freeproj.metaenv import MetaEnv, common_actions
 from freeproj.names import name_of
+from freeproj.observation_maps import MAPS
 from freeproj.projection import FreeProjection
 
 __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "TrainConfig"]
@@ -95,7 +96,9 @@ class EvaluationConfig:
 
     Args:
         every: updates between two evaluations; 0 is never.
-        map: the fixed map of observations.
+        maps: the maps of observations, see `observation_maps`; `zero`, blindness, is
+            played beside them in any case.
+        action_map: `identity`, or `random` to test under relabelled actions too.
         task: a task held out from training; empty: the training task, under a map that
             it was never trained on.
         n_steps: the window of the paper's way to count.
@@ -103,7 +106,8 @@ class EvaluationConfig:
     """
 
     every: int = 1
-    map: str = "tile"
+    maps: tuple[str, ...] = ("tile",)
+    action_map: str = "identity"
     task: str = ""
     n_envs: int = 64
     n_steps: int = 1024
@@ -111,6 +115,12 @@ class EvaluationConfig:
 
     def __post_init__(self):
         _check(self.every >= 0, "evaluation.every", "not be negative", self.every)
+        maps = (self.maps,) if isinstance(self.maps, str) else tuple(self.maps)
+        object.__setattr__(self, "maps", maps)
+        _check(len(maps) > 0, "evaluation.maps", "name at least one map", maps)
+        _check(len(set(maps)) == len(maps), "evaluation.maps", "name each once", maps)
+        for name in maps:
+            MAPS.resolve(name)
         for name in ("n_envs", "n_steps"):
             value = getattr(self, name)
             _check(value >= 1, f"evaluation.{name}", "be at least 1", value)
@@ -123,7 +133,14 @@ class TrainConfig:
     Args:
         task: the task, or several that are trained together: a name, or the thing
             itself, which is stored under its `module:attribute`.
-        redraw_every: collections between two draws of the base matrices; 0: never.
+        redraw_every: rollouts between two draws of the base matrices; 0: never.
+        running_episodes: what a redraw does to an episode under way: it keeps its
+            matrix to its end (`keep`, Algorithm 1), sees its word through the new
+            bases (`rematch`), or begins anew (`restart`).
+        trials: every trial of an episode starts from the same state (`same_start`, the
+            paper's) or is dealt anew under the same word (`fresh_start`).
+        observation: `projected`; `none` for a blind agent, `plain` for one that always
+            sees the padded observation itself.
     """
 
     task: _Task | tuple[_Task, ...] = "StatelessCartPole"
@@ -135,6 +152,9 @@ class TrainConfig:
     n_steps: int = 1024
     n_trials: int = 16
     redraw_every: int = 1
+    running_episodes: str = "keep"
+    trials: str = "same_start"
+    observation: str = "projected"
     action_map: str = "identity"
     normalize_observations: bool = False
     previous_reward: bool = False
@@ -156,6 +176,8 @@ class TrainConfig:
             self.redraw_every >= 0, "redraw_every", "not be negative", self.redraw_every
         )
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
+        known, value = ("keep", "rematch", "restart"), self.running_episodes
+        _check(value in known, "running_episodes", f"be one of {known}", value)
         if self.n_envs % self.ppo.n_minibatches:
             raise ValueError(
                 f"`n_envs` must be a multiple of `ppo.n_minibatches` = "
@@ -180,20 +202,56 @@ class TrainConfig:
         """What is held out: `projection`, or the whole `task`."""
         return "task" if self.evaluation.task else "projection"
 
+    @property
+    def test_maps(self) -> tuple[str, ...]:
+        """The maps that an evaluation plays: those asked for, and blindness."""
+        asked = {"none": (), "plain": ("pad",)}.get(
+            self.observation, self.evaluation.maps
+        )
+        return (*asked, *(() if "zero" in asked else ("zero",)))
+
+    @property
+    def program(self) -> TrainConfig:
+        """The settings that compiled programs depend on: equal ones share programs.
+
+        Matrices and maps are data, so length, family and seed do not matter, nor how
+        often bases are redrawn.
+        """
+        law, has_table = self.projection, self.training_env().has_table
+        if has_table:
+            law = FreeProjection(law.n_words, 1, law.dim, law.input_dim)
+        scheduled = self.ppo.learning_rate_schedule != "constant"
+        return dataclasses.replace(
+            self,
+            seed=0,
+            projection=law,
+            n_updates=self.n_updates if scheduled else 1,
+            redraw_every=1 if self.running_episodes == "keep" else self.redraw_every,
+            observation="projected" if has_table else self.observation,
+            evaluation=dataclasses.replace(self.evaluation, maps=("tile",), every=1),
+        )
+
     def training_env(self) -> MetaEnv:
         """The meta-environment with random words."""
-        return self._env(self.tasks, self.action_map, None)
+        return self._env(self.tasks, self.action_map)
 
-    def evaluation_env(self, task: str = "", map: str = "") -> MetaEnv:  # noqa: A002
-        """The same with the fixed map, on the held-out task if there is one."""
-        chosen = map or self.evaluation.map
+    def evaluation_env(self, task: str = "", evaluation_map: str = "") -> MetaEnv:
+        """The same to test in, on the held-out task if there is one.
+
+        With a map that is fixed all episodes are played under it; otherwise under words
+        until `evaluation.map_table` gives the environments their maps.
+        """
         held_out = task or self.evaluation.task
         tasks = (held_out,) if held_out else self.tasks
-        return self._env(tasks, "identity", None if chosen == "random" else chosen)
+        fixed = None if evaluation_map in ("", "random") else evaluation_map
+        return self._env(
+            tasks,
+            self.evaluation.action_map,
+            evaluation_map=fixed,
+            keep_words=True,
+        )
 
-    def _env(
-        self, tasks: tuple[str, ...], action_map: str, evaluation_map: str | None
-    ) -> MetaEnv:
+    def _env(self, tasks: tuple[str, ...], action_map: str, **more: Any) -> MetaEnv:
         met = (
             [*self.tasks, self.evaluation.task] if self.evaluation.task else self.tasks
         )
@@ -202,8 +260,10 @@ class TrainConfig:
             self.projection,
             self.n_trials,
             action_map=action_map,
-            evaluation_map=evaluation_map,
             normalize_observations=self.normalize_observations,
             previous_reward=self.previous_reward,
             n_actions=common_actions(met).size,
+            trials=self.trials,
+            observation=self.observation,
+            **more,
         )

@@ -28,8 +28,10 @@ __all__ = [
     "block",
     "block_all",
     "dense",
+    "frames",
     "haar",
     "permutations",
+    "raw_qr",
     "represent",
     "represent_all",
     "sum_of_words",
@@ -50,6 +52,38 @@ def haar(
     keys = jax.random.split(key, n_generators)
     # Sixteen at a time: the intermediates stay in cache.
     return jax.lax.map(draw, keys, batch_size=16)
+
+
+@functools.partial(jax.jit, static_argnames=("n_generators", "dim", "dtype"))
+def raw_qr(
+    key: PRNGKeyArray, n_generators: int, dim: int, dtype: DTypeLike | None = None
+) -> Float[Array, "n d d"]:
+    """Draw Q of Gaussian matrices G = QR *without* the signs of R: not Haar.
+
+    A common slip. Column k is then turned against its own coordinate: the diagonal has
+    mean -√(2/(πd)) at its top, -0.07 at d = 128, where Haar matrices have 0.
+    """
+    _check_sizes(n_generators, dim)
+    draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype, signed=False)
+    keys = jax.random.split(key, n_generators)
+    return jax.lax.map(draw, keys, batch_size=16)
+
+
+@functools.partial(
+    jax.jit, static_argnames=("n_generators", "dim", "columns", "signed")
+)
+def frames(
+    key: PRNGKeyArray, n_generators: int, dim: int, columns: int, signed: bool = True
+) -> Float[Array, "n d columns"]:
+    """Draw the first columns of independent Haar matrices, and only these.
+
+    The distribution is that of `haar(...)[:, :, :columns]`, or of `raw_qr` if not
+    `signed`, at `columns`/d of the work: all that words of one letter need.
+    """
+    _check_sizes(n_generators, dim)
+    _check_corner(dim, columns, dim)
+    draw = functools.partial(_frame, dim=dim, columns=columns, signed=signed)
+    return jax.lax.map(draw, jax.random.split(key, n_generators), batch_size=64)
 
 
 def permutations(key: PRNGKeyArray, n_generators: int, dim: int) -> Int[Array, "n d"]:
@@ -197,8 +231,20 @@ def sum_of_words(bases: _Bases, length: int) -> Float[Array, "d d"]:
     return jnp.linalg.matrix_power(bases.sum(axis=0), length)
 
 
+def _frame(
+    key: PRNGKeyArray, dim: int, columns: int, signed: bool
+) -> Float[Array, "d columns"]:
+    """Draw the first columns of Q; see `_haar_matrix`."""
+    if columns == dim:
+        return _haar_matrix(key, dim, None, signed)
+    v, gram, signs = _reflectors(jax.random.normal(key, (columns, dim)))
+    solved = jax.lax.linalg.triangular_solve(gram, v[:, :columns], left_side=True)
+    frame = jnp.eye(dim, columns, dtype=v.dtype) - v.T @ solved
+    return frame * signs if signed else frame
+
+
 def _haar_matrix(
-    key: PRNGKeyArray, dim: int, dtype: DTypeLike | None
+    key: PRNGKeyArray, dim: int, dtype: DTypeLike | None, signed: bool = True
 ) -> Float[Array, "d d"]:
     """Draws Q of a Gaussian matrix G = QR, with the signs of R's diagonal in Q.
 
@@ -212,7 +258,7 @@ def _haar_matrix(
     fresh = jax.random.normal(key, (high * dim + low * low,), dtype)
     v, gram, signs = _reflectors(fresh[: high * dim].reshape(high, dim))
     if low == 0:
-        return signs[None, :]
+        return signs[None, :] if signed else jnp.ones_like(signs)[None, :]
     w, gram_w, signs_w = _reflectors(fresh[high * dim :].reshape(low, low))
     # One batched solve for both: where several run at the same time XLA may hang.
     grams = jnp.stack([gram, jnp.eye(high, dtype=v.dtype).at[:low, :low].set(gram_w)])
@@ -220,6 +266,9 @@ def _haar_matrix(
     t, t_w = jax.lax.linalg.triangular_solve(grams, eyes, left_side=True)
     first = jnp.eye(dim, dtype=v.dtype) - v.T @ (t @ v)
     second = jnp.eye(low, dtype=v.dtype) - w.T @ (t_w[:low, :low] @ w)
+    if not signed:
+        # LAPACK leaves the last entry alone, where our last reflection turns it.
+        signs, signs_w = jnp.ones_like(signs), jnp.ones_like(signs_w).at[-1].set(-1)
     # Without the signs the law is not Haar: they follow the algorithm.
     left, right = first[:, :high] * signs, first[:, high:] @ (second * signs_w)
     return jnp.concatenate([left, right], axis=1)

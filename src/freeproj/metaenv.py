@@ -1,18 +1,21 @@
 """The meta-environment: episodes of many trials, each episode under one word.
 
 An episode is `n_trials` trials of one task. Its word, and with it the projection of
-everything observed, is drawn at its start and stays; so do the task, the action map and
-the initial state, from which every trial starts again. When the last trial ends, the
-next episode begins by itself. A trial's end is not an episode's end: only the latter
-sets `terminated`. (Algorithm 1 and appendix D.3.)
+everything observed, is drawn at its start and kept to its end, whatever happens to the
+base matrices meanwhile; so are the task and the action map. Every trial starts again
+from the episode's initial state (`trials="same_start"`, the paper's) or from a fresh
+one (`"fresh_start"`). When the last trial ends, the next episode begins by itself. A
+trial's end is not an episode's end: only the latter sets `terminated`. (Algorithm 1,
+appendix D.3.)
 
-Randomness has three places: fixed numbers on the object, base matrices in `MetaParams`
-(redrawn by `redraw`), everything that belongs to one episode in `MetaState`. The state
-holds the word and one matrix of its own, never the table of all words.
+Randomness has three places: fixed numbers on the object, the matrices of all words in
+`MetaParams` (drawn by `draw_params`), everything that belongs to one episode in
+`MetaState`. The state holds one matrix of its own, never the table of all words.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -24,37 +27,37 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.action_maps import CommonActions
 from freeproj.envs import Box, Discrete, Environment, make
-from freeproj.projection import FreeProjection, fixed_map
+from freeproj.names import suggestion
+from freeproj.projected_tasks import MetaParams, ProjectedTasks
+from freeproj.projection import FreeProjection
 
-__all__ = ["MetaEnv", "MetaParams", "MetaState", "common_actions"]
+__all__ = [
+    "OBSERVATIONS",
+    "TRIALS",
+    "MetaEnv",
+    "MetaParams",
+    "MetaState",
+    "common_actions",
+]
 
-_MAX_TABLE_ENTRIES = 2**23  # 32 MiB
+OBSERVATIONS = ("projected", "none", "plain")
+TRIALS = ("same_start", "fresh_start")
 
 # inputs, state, reward, terminated, truncated, info
 _MetaStep = tuple[Array, "MetaState", Array, Array, Array, dict[str, Any]]
 
 
-class MetaParams(NamedTuple):
-    """What all environments share: the base matrices and the tasks' own numbers.
-
-    `table` has M_o of every word, where there are few enough: then an episode begins by
-    a look-up instead of a product. It is made from the bases, once for all.
-    """
-
-    bases: Array
-    tasks: tuple[PyTree, ...]
-    table: Float[Array, "n_words d_in d_obs"] | None
-
-
 class MetaState(NamedTuple):
     """One episode under way.
 
-    `matrix` is M_o transposed (scaled to the task's bounds, if asked for), so that an
-    observation is projected by `observation @ matrix`. States of tasks that are not
-    being played are kept, untouched, beside the one that is.
+    `word` is the row of the table, or the letters where there is none; `letters` gives
+    them in both cases. `matrix` is M_o transposed (scaled to the task's bounds, if
+    asked for), so that an observation is projected by `observation @ matrix`; `shown`
+    is the observation that the agent sees now. States of tasks that are not being
+    played are kept, untouched, beside the one that is.
     """
 
-    word: Int[Array, " length"]
+    word: Int[Array, "*length"]
     matrix: Float[Array, "d_obs d_in"]
     task: Int[Array, ""]
     trial: Int[Array, ""]
@@ -62,52 +65,53 @@ class MetaState(NamedTuple):
     initial: tuple[PyTree, ...]
     initial_observation: Float[Array, " d_obs"]
     current: tuple[PyTree, ...]
+    shown: Float[Array, " d_obs"]
 
 
-class MetaEnv(eqx.Module):
+class MetaEnv(ProjectedTasks):
     """Trials of one or several tasks behind a projection.
 
     Args:
         tasks: a task, its name, or several of them, drawn uniformly per episode.
-        projection: the law of the observations' projection.
+        projection: the distribution of the observations' projection.
         n_trials: the trials of an episode.
         action_map: `identity`, or `random` to redraw M_a with the word.
-        evaluation_map: a fixed map (`tile`, `pad`, `identity`) instead of words.
+        evaluation_map: a fixed map (`tile`, `pad`, …) instead of words.
         normalize_observations: divide by the task's bounds before projecting.
         previous_reward: show the agent the reward of its last action; times the longest
             trial where observations are normalized, so that it has their size.
         n_actions: offer so many common actions at least, for tasks that are met later.
+        trials: how a trial starts: `same_start` or `fresh_start`.
+        observation: `projected`; `none` shows zeros, `plain` the observation itself.
+        keep_words: the next episode of an environment has the word of the last one.
     """
 
-    tasks: tuple[Environment, ...] = eqx.field(static=True)
-    projection: FreeProjection = eqx.field(static=True)
-    n_trials: int = eqx.field(static=True)
-    action_map: str = eqx.field(static=True)
-    evaluation_map: str | None = eqx.field(static=True)
-    normalize_observations: bool = eqx.field(static=True)
-    previous_reward: bool = eqx.field(static=True)
-    n_actions: int = eqx.field(static=True)
+    n_trials: int = eqx.field(static=True, default=16)
+    action_map: str = eqx.field(static=True, default="identity")
+    previous_reward: bool = eqx.field(static=True, default=False)
+    n_actions: int = eqx.field(static=True, default=0)
+    trials: str = eqx.field(static=True, default="same_start")
+    keep_words: bool = eqx.field(static=True, default=False)
 
     def __init__(
         self,
         tasks: str | Environment | Sequence[str | Environment],
         projection: FreeProjection,
         n_trials: int = 16,
-        action_map: str = "identity",
-        evaluation_map: str | None = None,
-        normalize_observations: bool = False,
-        previous_reward: bool = False,
-        n_actions: int = 0,
+        **settings: Any,
     ):
         listed = [tasks] if isinstance(tasks, str | Environment) else list(tasks)
         self.tasks = tuple(make(t) if isinstance(t, str) else t for t in listed)
         self.projection = projection
         self.n_trials = n_trials
-        self.action_map = action_map
-        self.evaluation_map = evaluation_map
-        self.normalize_observations = normalize_observations
-        self.previous_reward = previous_reward
-        self.n_actions = n_actions
+        fields = [each.name for each in dataclasses.fields(self)]
+        known = [n for n in fields if n not in ("tasks", "projection", "n_trials")]
+        for name, value in settings.items():
+            if name not in known:
+                raise TypeError(
+                    f"MetaEnv has no argument `{name}`.{suggestion(name, known)}"
+                )
+            setattr(self, name, value)
 
     def __check_init__(self):
         if not self.tasks:
@@ -119,14 +123,16 @@ class MetaEnv(eqx.Module):
                 f"Observations of {self.observation_size} entries do not fit the "
                 f"projection's `dim` = {self.projection.dim}; choose a larger one."
             )
+        for name, known in (("trials", TRIALS), ("observation", OBSERVATIONS)):
+            value = getattr(self, name)
+            if value not in known:
+                near = suggestion(value, known)
+                raise ValueError(
+                    f"`{name}` must be one of {known}, got {value!r}.{near}"
+                )
         _ = self.actions  # refuses what does not fit together
         if self.evaluation_map is not None:
-            self._fixed_matrices()
-
-    @property
-    def observation_size(self) -> int:
-        """The entries of the largest observation; smaller ones are padded by zeros."""
-        return max(task.observation_space.size for task in self.tasks)
+            self.map_rows(self.evaluation_map)
 
     @property
     def actions(self) -> CommonActions:
@@ -165,77 +171,78 @@ class MetaEnv(eqx.Module):
         """The longest possible episode."""
         return self.n_trials * max(task.max_steps for task in self.tasks)
 
-    def draw_params(self, key: PRNGKeyArray) -> MetaParams:
-        """Draws base matrices; the tasks' numbers are their defaults."""
-        tasks = tuple(task.default_params for task in self.tasks)
-        return self._with_bases(self.projection.draw_bases(key), tasks)
-
-    def redraw(self, key: PRNGKeyArray, params: MetaParams) -> MetaParams:
-        """Returns params with new base matrices; they show from the next episode on."""
-        return self._with_bases(self.projection.draw_bases(key), params.tasks)
-
     def reset(
-        self, key: PRNGKeyArray, params: MetaParams
+        self,
+        key: PRNGKeyArray,
+        params: MetaParams,
+        word: Int[Array, "*length"] | None = None,
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Begins an episode: draws task, word, action map and initial state."""
+        """Begins an episode: draws task, word, action map and initial state.
+
+        Args:
+            word: the row of the table (or the letters), where it is not to be drawn.
+        """
         key_task, key_word, key_action, key_env = jax.random.split(key, 4)
         task = jax.random.randint(key_task, (), 0, len(self.tasks))
-        word = self.projection.draw_word(key_word)
-        starts = [
-            env.reset(jax.random.fold_in(key_env, i), params.tasks[i])
-            for i, env in enumerate(self.tasks)
-        ]
-        shown = jnp.stack([self._padded(observation) for observation, _ in starts])
-        initial = tuple(state for _, state in starts)
+        if word is None:
+            word = self.draw_word(key_word, params)
+        initial, shown = self._starts(key_env, task, params)
         state = MetaState(
             word=word,
-            matrix=self._matrix(word, task, params),
+            matrix=self.matrix_of(word, task, params),
             task=task,
             trial=jnp.zeros((), jnp.int32),
             action_map=self.actions.draw(key_action, task),
             initial=initial,
-            initial_observation=shown[task],
+            initial_observation=shown,
             current=initial,
+            shown=shown,
         )
-        return self._inputs(state.initial_observation, state), state
+        return self._inputs(shown, state), state
 
-    def rematch(self, state: MetaState, params: MetaParams) -> MetaState:
-        """Returns the state with its word seen through the params' base matrices."""
-        return state._replace(matrix=self._matrix(state.word, state.task, params))
+    def letters(self, state: MetaState) -> Int[Array, " length"]:
+        """Returns the word of an episode, letter by letter."""
+        if state.word.ndim == 0:
+            return self.projection.letters(state.word)
+        return state.word
+
+    def with_params(
+        self, inputs: Float[Array, " inputs"], state: MetaState, params: MetaParams
+    ) -> tuple[Float[Array, " inputs"], MetaState]:
+        """Returns an episode under way with its word seen through other matrices."""
+        matrix = self.matrix_of(state.word, state.task, params)
+        moved = inputs.at[self.layout["observation"]].set(state.shown @ matrix)
+        return moved, state._replace(matrix=matrix)
 
     def step(
         self, key: PRNGKeyArray, state: MetaState, action: Array, params: MetaParams
     ) -> _MetaStep:
         """Steps one environment; after the last trial it shows the next episode.
 
-        For many at once use `step_batch`: under `vmap` this one draws a new episode
-        for every environment at every step.
+        For many at once use `step_batch`: under `vmap` this one is slow.
         """
-        key_step, key_reset = jax.random.split(key)
-        stepped = self.advance(key_step, state, action, params)
-        ended = stepped[3]
-        inputs, state = jax.lax.cond(
-            ended,
-            lambda: self.reset(key_reset, params),
-            lambda: (stepped[0], stepped[1]),
-        )
-        return inputs, state, *stepped[2:]
+        one = jax.tree.map(lambda leaf: leaf[None], (state, jnp.asarray(action)))
+        stepped = self.step_batch(key, *one, params)
+        return jax.tree.map(lambda leaf: leaf[0], stepped)
 
     def advance(
         self, key: PRNGKeyArray, state: MetaState, action: Array, params: MetaParams
     ) -> _MetaStep:
         """Steps within an episode, and never into the next one.
 
-        `info` has `trial_ended`, the number `trial` of the trial that was played, its
-        `task`, and `final_observation`: what the task showed before any restart.
+        A trial that ended starts again from the episode's initial state; `step` and
+        `step_batch` then put a fresh one in its place, if asked for. `info` has
+        `trial_ended`, the number `trial` of the trial that was played, its `task`, and
+        `final_observation`: what the task showed before any restart.
         """
         observation, current, reward, ended = self._play(key, state, action, params)
         trial = state.trial + ended
+        shown = jnp.where(ended, state.initial_observation, observation)
         following = state._replace(
             trial=trial,
             current=_where(ended, state.initial, current),
+            shown=shown,
         )
-        shown = jnp.where(ended, state.initial_observation, observation)
         inputs = self._inputs(shown, following, action, reward, ended)
         info = {
             "trial_ended": ended,
@@ -262,11 +269,14 @@ class MetaEnv(eqx.Module):
         one for each environment whenever any has ended (twice the time at 64, more at
         1024 environments) and at every step (ten times).
         """
-        key_step, key_reset = jax.random.split(key)
+        key_step, key_reset, key_trial = jax.random.split(key, 3)
         keys = jax.random.split(key_step, len(state.task))
         advance = jax.vmap(self.advance, in_axes=(0, 0, 0, None))
         stepped = advance(keys, state, action, params)
         inputs, state, reward, ended, truncated, info = stepped
+        if self.trials == "fresh_start":
+            again = info["trial_ended"] & ~ended
+            inputs, state = self._restart_where(again, key_trial, inputs, state, params)
         inputs, state = self._begin_where(ended, key_reset, inputs, state, params)
         return inputs, state, reward, ended, truncated, info
 
@@ -276,14 +286,32 @@ class MetaEnv(eqx.Module):
 
     # Private: what a step is made of.
 
-    def _with_bases(self, bases: Array, tasks: tuple) -> MetaParams:
-        entries = self.projection.input_dim * self.observation_size
-        fits = self.projection.n_words * entries <= _MAX_TABLE_ENTRIES
-        tabled = fits and not self.projection.inverses and self.evaluation_map is None
-        table = (
-            self.projection.matrices(bases, self.observation_size) if tabled else None
-        )
-        return MetaParams(bases, tasks, table)
+    def _starts(self, key, task, params) -> tuple[tuple[PyTree, ...], Array]:
+        """Draws an initial state of every task, and what the one played shows."""
+        starts = [
+            env.reset(jax.random.fold_in(key, i), params.tasks[i])
+            for i, env in enumerate(self.tasks)
+        ]
+        shown = jnp.stack([self._padded(observation) for observation, _ in starts])
+        return tuple(state for _, state in starts), shown[task]
+
+    def _restart_where(
+        self, ended, key, inputs, state, params
+    ) -> tuple[Array, MetaState]:
+        """Deals anew, under the same word, where a trial has ended."""
+
+        def restart():
+            keys = jax.random.split(key, len(ended))
+            starts = jax.vmap(self._starts, in_axes=(0, 0, None))
+            initial, shown = starts(keys, state.task, params)
+            seen = jnp.einsum("ek,ekd->ed", shown, state.matrix)
+            fresh = inputs.at[:, self.layout["observation"]].set(seen)
+            dealt = state._replace(
+                initial=initial, initial_observation=shown, current=initial, shown=shown
+            )
+            return _where(ended, (fresh, dealt), (inputs, state))
+
+        return jax.lax.cond(jnp.any(ended), restart, lambda: (inputs, state))
 
     def _begin_where(
         self, ended, key, inputs, state, params
@@ -294,7 +322,8 @@ class MetaEnv(eqx.Module):
             pending, key, shown = carry
             key, key_reset = jax.random.split(key)
             index = jnp.argmax(pending)
-            fresh = self.reset(key_reset, params)
+            word = state.word[index] if self.keep_words else None
+            fresh = self.reset(key_reset, params, word)
             shown = jax.tree.map(lambda old, new: old.at[index].set(new), shown, fresh)
             return pending.at[index].set(False), key, shown
 
@@ -324,27 +353,6 @@ class MetaEnv(eqx.Module):
             return branches[0](state.current)
         return jax.lax.switch(state.task, branches, state.current)
 
-    def _matrix(self, word, task, params) -> Float[Array, "d_obs d_in"]:
-        if self.evaluation_map is not None:
-            matrix = self._fixed_matrices()[task]
-        elif params.table is not None:
-            matrix = params.table[self.projection.place(word)]
-        else:
-            matrix = self.projection.matrix(word, params.bases, self.observation_size)
-        if not self.normalize_observations:
-            return matrix.T
-        scales = [self._padded(1 / np.array(t.observation_scale)) for t in self.tasks]
-        return matrix.T * jnp.stack(scales)[task][:, None]
-
-    def _fixed_matrices(self) -> Float[Array, "tasks d_in d_obs"]:
-        sizes = [task.observation_space.size for task in self.tasks]
-        maps = [
-            fixed_map(str(self.evaluation_map), self.projection.input_dim, size)
-            for size in sizes
-        ]
-        largest = self.observation_size
-        return jnp.stack([np.pad(m, ((0, 0), (0, largest - m.shape[1]))) for m in maps])
-
     def _inputs(
         self,
         observation: Float[Array, " d_obs"],
@@ -371,10 +379,6 @@ class MetaEnv(eqx.Module):
         if not self.normalize_observations:
             return reward
         return reward * jnp.array([float(task.max_steps) for task in self.tasks])[task]
-
-    def _padded(self, observation) -> Float[Array, " d_obs"]:
-        missing = self.observation_size - observation.shape[0]
-        return jnp.pad(jnp.asarray(observation, jnp.float32), (0, missing))
 
 
 def common_actions(

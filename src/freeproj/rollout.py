@@ -1,28 +1,37 @@
 """Playing: a recurrent agent steps many environments and what happens is kept.
 
-Arrays are time-major, (time, environment). What the agent remembers is carried along
-and emptied where an episode begins.
+`play_step` is the one way to play: collecting, evaluating and watching all use it.
+Arrays are time-major, (time, environment). The agent's memory is carried along and
+reset where an episode begins.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
-from freeproj.metaenv import MetaEnv, MetaParams, MetaState
+from freeproj.metaenv import MetaEnv, MetaState
+from freeproj.projected_tasks import MetaParams
 
-__all__ = ["Play", "Rollout", "collect", "first_steps", "start_play"]
+__all__ = [
+    "Rollout",
+    "RolloutState",
+    "collect",
+    "first_steps",
+    "play_step",
+    "start_rollout",
+]
 
 
-class Play(NamedTuple):
+class RolloutState(NamedTuple):
     """Where many environments and the agent's memories of them stand."""
 
     inputs: Float[Array, "envs inputs"]  # what the agent sees next
-    state: MetaState
+    episodes: MetaState
     memory: PyTree
     episode_return: Float[Array, " envs"]  # of the episode under way, so far
 
@@ -30,28 +39,30 @@ class Play(NamedTuple):
 class Rollout(NamedTuple):
     """What happened, step by step."""
 
-    inputs: Float[Array, "time envs inputs"]
+    inputs: Float[Array, "*time envs inputs"]
     action: Array
-    log_prob: Float[Array, "time envs"]
-    value: Float[Array, "time envs"]
-    reward: Float[Array, "time envs"]
-    done: Bool[Array, "time envs"]  # the episode ended with this step
-    mask: Bool[Array, "time envs actions"] | None
-    finished_return: Float[Array, "time envs"]  # of the episode, where done, else 0
+    log_prob: Float[Array, "*time envs"]
+    value: Float[Array, "*time envs"]
+    reward: Float[Array, "*time envs"]
+    done: Bool[Array, "*time envs"]  # the episode ended with this step
+    mask: Bool[Array, "*time envs actions"] | None
+    finished_return: Float[Array, "*time envs"]  # of the episode, where done, else 0
+    task: Int[Array, "*time envs"]
 
 
-def start_play(
+def start_rollout(
     key: PRNGKeyArray, env: MetaEnv, params: MetaParams, agent: ActorCritic, n_envs: int
-) -> Play:
-    """Begins episodes in all environments, with empty memories."""
-    inputs, state = env.reset_batch(key, params, n_envs)
-    return Play(inputs, state, agent.initial_state(n_envs), jnp.zeros(n_envs))
+) -> RolloutState:
+    """Begin episodes in all environments, with empty memories."""
+    inputs, episodes = env.reset_batch(key, params, n_envs)
+    nothing = jnp.zeros(n_envs)
+    return RolloutState(inputs, episodes, agent.initial_state(n_envs), nothing)
 
 
 def first_steps(
     env: MetaEnv, inputs: Float[Array, "*batch inputs"]
 ) -> Bool[Array, "*batch"]:
-    """Tells where the agent sees an episode's first step: there memory is emptied."""
+    """Mask of the steps that start an episode; the agent's memory is reset there."""
     return inputs[..., env.layout["first_step"].start] > 0.5
 
 
@@ -60,34 +71,49 @@ def collect(
     env: MetaEnv,
     params: MetaParams,
     agent: ActorCritic,
-    play: Play,
+    state: RolloutState,
     n_steps: int,
-) -> tuple[Play, Rollout, Float[Array, " envs"]]:
-    """Plays on for `n_steps`; returns the new place, the steps, and the value there."""
+) -> tuple[RolloutState, Rollout, Float[Array, " envs"]]:
+    """Play on for `n_steps`; return the new state, the steps, and the value there."""
     key_noise, key_env = jax.random.split(key)
     # All of the policy's noise at once: a draw per step would cost more than the step.
-    noise = agent.noise(key_noise, (n_steps, len(play.inputs)))
+    noise = agent.noise(key_noise, (n_steps, len(state.inputs)))
     keys = jax.random.split(key_env, n_steps)
 
-    def step(play: Play, now) -> tuple[Play, Rollout]:
+    def step(state: RolloutState, now) -> tuple[RolloutState, Rollout]:
         key, noise = now
-        return _step(key, noise, env, params, agent, play)
+        state, happened, _ = play_step(key, noise, env, params, agent, state)
+        return state, happened
 
-    play, rollout = jax.lax.scan(step, play, (keys, noise))
-    fresh = first_steps(env, play.inputs)
-    _, last_value, _ = agent.step(play.inputs, play.memory, fresh)
-    return play, rollout, last_value
+    state, rollout = jax.lax.scan(step, state, (keys, noise))
+    fresh = first_steps(env, state.inputs)
+    _, last_value, _ = agent.step(state.inputs, state.memory, fresh)
+    return state, rollout, last_value
 
 
-def _step(key, noise, env, params, agent, play) -> tuple[Play, Rollout]:
-    mask = _masks(env, play.state)
-    fresh = first_steps(env, play.inputs)
-    policy, value, memory = agent.step(play.inputs, play.memory, fresh, mask)
+def play_step(
+    key: PRNGKeyArray,
+    noise: Float[Array, "envs n"],
+    env: MetaEnv,
+    params: MetaParams,
+    agent: ActorCritic,
+    state: RolloutState,
+) -> tuple[RolloutState, Rollout, dict[str, Any]]:
+    """Let the agent act once in every environment; return what happened, and `info`.
+
+    Args:
+        noise: what the policy samples its actions with, from `agent.noise`.
+    """
+    mask = _masks(env, state.episodes)
+    fresh = first_steps(env, state.inputs)
+    policy, value, memory = agent.step(state.inputs, state.memory, fresh, mask)
     action = policy.sample_with(noise)
-    inputs, state, reward, done, _, _ = env.step_batch(key, play.state, action, params)
-    so_far = play.episode_return + reward
+    inputs, episodes, reward, done, _, info = env.step_batch(
+        key, state.episodes, action, params
+    )
+    so_far = state.episode_return + reward
     happened = Rollout(
-        inputs=play.inputs,
+        inputs=state.inputs,
         action=action,
         log_prob=policy.log_prob(action),
         value=value,
@@ -95,12 +121,14 @@ def _step(key, noise, env, params, agent, play) -> tuple[Play, Rollout]:
         done=done,
         mask=mask,
         finished_return=jnp.where(done, so_far, 0.0),
+        task=info["task"],
     )
-    return Play(inputs, state, memory, jnp.where(done, 0.0, so_far)), happened
+    following = RolloutState(inputs, episodes, memory, jnp.where(done, 0.0, so_far))
+    return following, happened, info
 
 
-def _masks(env: MetaEnv, state: MetaState) -> Bool[Array, "envs actions"] | None:
-    one = jax.tree.map(lambda leaf: leaf[0], state)
+def _masks(env: MetaEnv, episodes: MetaState) -> Bool[Array, "envs actions"] | None:
+    one = jax.tree.map(lambda leaf: leaf[0], episodes)
     if env.action_mask(one) is None:
         return None
-    return jax.vmap(env.action_mask)(state)
+    return jax.vmap(env.action_mask)(episodes)

@@ -1,9 +1,11 @@
 """Recurrent PPO under random words: redraw bases, collect, learn, evaluate, repeat.
 
 `train` is a Python loop over one compiled update, so that progress, logs, checkpoints
-and Ctrl-C have a place at every update. Whatever an update needs is in `TrainState`:
-a run that continues from a stored one is the same run, bit for bit. Evaluation has its
-own stream of keys and cannot touch training. (Appendices D.2 and D.7.)
+and Ctrl-C have a place at every update. The matrices of all words are drawn outside and
+given to the update as data, a function of the seed and the update's number: one program
+serves every length, family and seed. The rest of what an update needs is in
+`TrainState`: a run that continues from a stored one is the same run, bit for bit.
+Evaluation has its own stream of keys and cannot touch training. (Appendices D.2, D.7.)
 """
 
 from __future__ import annotations
@@ -15,29 +17,30 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
-from jaxtyping import Array, Float, Int, Key, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from freeproj import ppo
 from freeproj.agents import ActorCritic
 from freeproj.cache import use_cache
 from freeproj.config import NetworkConfig, TrainConfig
 from freeproj.envs.base import Box, Discrete
-from freeproj.evaluation import Evaluation, evaluate_in
-from freeproj.metaenv import MetaEnv, MetaParams
-from freeproj.rollout import Play, Rollout, collect, first_steps, start_play
+from freeproj.evaluation import Evaluation, evaluate_maps, map_table
+from freeproj.learning import Batch, Metrics, learn, start_optimizer
+from freeproj.metaenv import MetaEnv
+from freeproj.projected_tasks import MetaParams
+from freeproj.rollout import Rollout, RolloutState, collect, start_rollout
 
 __all__ = [
-    "Metrics",
+    "DivergedError",
     "TrainResult",
     "TrainState",
+    "draw_params",
+    "seed_key",
     "start",
     "train",
     "train_seeds",
     "update",
 ]
-
-Metrics = dict[str, Array]
 
 
 class TrainState(NamedTuple):
@@ -45,10 +48,21 @@ class TrainState(NamedTuple):
 
     agent: ActorCritic
     optimizer: PyTree
-    params: MetaParams
-    play: Play
+    rollout: RolloutState
     key: PRNGKeyArray
     n_done: Int[Array, ""]  # updates
+
+
+class DivergedError(ArithmeticError):
+    """Training met a number that is not finite; the state before it is still good."""
+
+    def __init__(self, update: int, quantity: str):
+        super().__init__(
+            f"Diverged at update {update}: the {quantity} is not finite. A smaller "
+            "`ppo.learning_rate` or `ppo.max_grad_norm` may help; a task must pay "
+            "finite rewards."
+        )
+        self.update, self.quantity = update, quantity
 
 
 class TrainResult(NamedTuple):
@@ -58,14 +72,6 @@ class TrainResult(NamedTuple):
     log: list[dict[str, Any]]
 
 
-class _Batch(NamedTuple):
-    """What is learned from: a rollout, its advantages, the memories at its start."""
-
-    rollout: Rollout
-    advantages: Float[Array, "time envs"]
-    memory: PyTree
-
-
 def train(
     key: PRNGKeyArray,
     config: TrainConfig,
@@ -73,19 +79,23 @@ def train(
     state: TrainState | None = None,
     report: Callable[[TrainState, dict[str, Any]], None] | None = None,
 ) -> TrainResult:
-    """Trains an agent; `report` is called with the state and the log's row each time.
+    """Train an agent; `report` is called with the state and the log's row each time.
 
-    With a `state` the run goes on from there instead of starting.
+    With a `state` the run goes on from there instead of starting. Raises
+    `DivergedError` at the first update that gives a number which is not finite.
     """
     use_cache()
     now = start(key, config) if state is None else state
-    step, test = _programs(_seedless(config))
-    key_test = _evaluation_key(key)
-    log = []
+    step, test = _programs(config.program)
+    log, params, phase = [], None, -1
     for number in range(int(now.n_done) + 1, config.n_updates + 1):
-        now, metrics = step(now)
+        if _phase(number, config) != phase:
+            phase = _phase(number, config)
+            params = draw_params(key, config, number)
+        now, metrics = step(now, params)
+        _check_finite(number, metrics)
         if _is_tested(number, config):
-            metrics |= test(jax.random.fold_in(key_test, number), now.agent)
+            metrics |= _tested(key, number, now.agent, config, test)
         row = {"update": number, "steps": number * config.n_envs * config.n_steps}
         row |= jax.tree.map(lambda leaf: leaf.tolist(), metrics)
         log.append(row)
@@ -97,21 +107,25 @@ def train(
 def train_seeds(
     keys: Key[Array, " seeds"], config: TrainConfig
 ) -> tuple[ActorCritic, Metrics]:
-    """Trains one agent for each key at once, by `vmap`: for accelerators.
+    """Train one agent for each key at once, by `vmap`: for accelerators.
 
     Returns the agents, stacked, and the metrics with axes (update, seed).
     """
     use_cache()
-    state = jax.jit(jax.vmap(functools.partial(start, config=config)))(keys)
-    step = jax.jit(jax.vmap(functools.partial(update, config=config)), donate_argnums=0)
-    test = jax.jit(jax.vmap(functools.partial(_test, config=config)))
-    keys_test = jax.vmap(_evaluation_key)(keys)
-    fold = jax.vmap(jax.random.fold_in, in_axes=(0, None))
+    program = config.program
+    state = _stacked([start(key, config) for key in keys])
+    step = jax.jit(jax.vmap(functools.partial(update, config=program)))
+    test = jax.jit(jax.vmap(_test, in_axes=(0, 0, 0, 0, None)), static_argnums=4)
     rows = []
     for number in range(1, config.n_updates + 1):
-        state, metrics = step(state)
+        params = _stacked([draw_params(key, config, number) for key in keys])
+        state, metrics = step(state, params)
+        metrics.pop("finite")
         if _is_tested(number, config):
-            metrics |= test(fold(keys_test, number), state.agent)
+            given = _stacked([_test_data(key, number, config) for key in keys])
+            keys_test, tables, envs = given
+            found = test(keys_test, state.agent, tables, envs, config.program)
+            metrics |= _flat(found, config.test_maps, axis=1)
         rows.append(metrics)
     names = {name for row in rows for name in row}
     empty = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.nan, float), rows[-1])
@@ -122,29 +136,47 @@ def train_seeds(
     return state.agent, log
 
 
+def seed_key(seed: int) -> PRNGKeyArray:
+    """Return the random key of a seed below 2^64: all of its bits count."""
+    key = jax.random.key(seed % 2**32)
+    return jax.random.fold_in(key, seed >> 32) if seed >> 32 else key
+
+
+def draw_params(key: PRNGKeyArray, config: TrainConfig, number: int = 1) -> MetaParams:
+    """Draw the matrices of the rollout of an update, a function of key and number."""
+    stream = jax.random.fold_in(key, 0xBA5E)
+    drawn = jax.random.fold_in(stream, _phase(number, config))
+    return _draw(drawn, config.training_env())
+
+
 def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
-    """Draws an agent, base matrices and the first episodes."""
-    key_agent, key_params, key_play, key_updates = jax.random.split(key, 4)
+    """Draw an agent and the first episodes."""
+    key_agent, key_rollout, key_updates = jax.random.split(key, 3)
     # Small programs compile sooner than one, and runs that differ in other settings
     # share them.
-    env = config.training_env()
+    program = config.program
+    env = program.training_env()
     agent = _start_agent(
         key_agent, env.input_size, env.action_space, config.memory, config.network
     )
-    optimizer = _optimizer(config).init(_tree(agent))
-    params = _start_params(key_params, env)
-    play = _start_play(key_play, env, params, agent, config.n_envs)
-    return TrainState(agent, optimizer, params, play, key_updates, jnp.zeros((), int))
+    optimizer = start_optimizer(agent, config)
+    params = draw_params(key, config)
+    rollout = _start_rollout(key_rollout, env, params, agent, config.n_envs)
+    return TrainState(agent, optimizer, rollout, key_updates, jnp.zeros((), int))
 
 
-def update(state: TrainState, config: TrainConfig) -> tuple[TrainState, Metrics]:
-    """Redraws bases, collects, learns; compilable, and the same for the same state."""
-    key, key_redraw, key_collect, key_learn = jax.random.split(state.key, 4)
+def update(
+    state: TrainState, params: MetaParams, config: TrainConfig
+) -> tuple[TrainState, Metrics]:
+    """Collect under these matrices and learn; compilable, the same for the same state.
+
+    The metric `finite` has a flag for each of `_QUANTITIES`.
+    """
+    key, key_restart, key_collect, key_learn = jax.random.split(state.key, 4)
     env = config.training_env()
-    params, play = _redrawn(key_redraw, env, state, config.redraw_every)
-    memory = play.memory
-    play, rollout, last_value = collect(
-        key_collect, env, params, state.agent, play, config.n_steps
+    before = _redrawn(key_restart, env, state, params, config)
+    after, rollout, last_value = collect(
+        key_collect, env, params, state.agent, before, config.n_steps
     )
     estimates = ppo.advantages(
         rollout.reward,
@@ -154,23 +186,30 @@ def update(state: TrainState, config: TrainConfig) -> tuple[TrainState, Metrics]
         config.ppo.discount,
         config.ppo.gae_lambda,
     )
-    batch = _Batch(rollout, estimates, memory)
-    agent, optimizer, losses = _learn(key_learn, state, batch, env, config)
-    metrics = {**_returns(rollout, config.n_envs), **losses}
+    batch = Batch(rollout, estimates, before.memory)
+    agent, optimizer, losses = learn(
+        key_learn, state.agent, state.optimizer, batch, env, config
+    )
+    metrics = {**_returns(rollout, env, config.n_envs), **losses}
+    metrics["finite"] = _finite(rollout, losses, agent)
     done = state.n_done + 1
-    return TrainState(agent, optimizer, params, play, key, done), metrics
+    return TrainState(agent, optimizer, after, key, done), metrics
 
 
-@functools.lru_cache(maxsize=2)
-def _programs(config: TrainConfig) -> tuple[Callable, Callable]:
-    """Returns update and test, traced and compiled once for all seeds."""
-    step = jax.jit(functools.partial(update, config=config), donate_argnums=0)
-    return step, jax.jit(functools.partial(_test, config=config))
+@functools.lru_cache(maxsize=4)
+def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
+    """Return update and test, traced and compiled once for all that share programs."""
+    step = jax.jit(functools.partial(update, config=program), donate_argnums=0)
+    return step, jax.jit(functools.partial(_test, config=program))
 
 
-def _seedless(config: TrainConfig) -> TrainConfig:
-    """The settings that programs depend on; the seed is in the keys."""
-    return dataclasses.replace(config, seed=0)
+def _phase(number: int, config: TrainConfig) -> int:
+    """Count the draws of matrices before the rollout of an update."""
+    return (number - 1) // config.redraw_every if config.redraw_every else 0
+
+
+def _stacked(trees: list[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
@@ -186,145 +225,108 @@ def _start_agent(
 
 
 @functools.partial(jax.jit, static_argnums=1)
-def _start_params(key: PRNGKeyArray, env: MetaEnv) -> MetaParams:
+def _draw(key: PRNGKeyArray, env: MetaEnv) -> MetaParams:
     return env.draw_params(key)
 
 
-_start_play = jax.jit(start_play, static_argnums=(1, 4))
+_start_rollout = jax.jit(start_rollout, static_argnums=(1, 4))
 
 
 def _redrawn(
-    key: PRNGKeyArray, env: MetaEnv, state: TrainState, every: int
-) -> tuple[MetaParams, Play]:
-    """Draws new bases when it is time to; running episodes keep their word."""
-    if every == 0:
-        return state.params, state.play
-
-    def redraw():
-        params = env.redraw(key, state.params)
-        rematch = jax.vmap(env.rematch, in_axes=(0, None))
-        episodes = rematch(state.play.state, params)
-        return params, state.play._replace(state=episodes)
-
-    if every == 1:
-        return redraw()
-    # The first collection uses the bases drawn at the start.
-    is_time = (state.n_done > 0) & (state.n_done % every == 0)
-    return jax.lax.cond(is_time, redraw, lambda: (state.params, state.play))
-
-
-def _learn(
     key: PRNGKeyArray,
-    state: TrainState,
-    batch: _Batch,
     env: MetaEnv,
+    state: TrainState,
+    params: MetaParams,
     config: TrainConfig,
-) -> tuple[ActorCritic, PyTree, Metrics]:
-    """Runs all epochs; a minibatch is made of whole environments, never of cut time."""
-    n_envs, plan = config.n_envs, config.ppo
-    optimizer = _optimizer(config)
-
-    def minibatch(carry, chosen):
-        agent, memo = carry
-        part = _take_envs(batch, chosen)
-        gradient, losses = jax.grad(_loss, has_aux=True)(agent, part, env, config)
-        losses["loss/gradient_norm"] = optax.tree.norm(gradient)
-        changes, memo = optimizer.update(gradient, memo)
-        return (optax.apply_updates(_tree(agent), changes), memo), losses
-
-    def orders(key):
-        order = jax.random.permutation(key, n_envs)
-        return order.reshape(plan.n_minibatches, -1)
-
-    chosen = jax.vmap(orders)(jax.random.split(key, plan.n_epochs))
-    chosen = chosen.reshape(plan.n_epochs * plan.n_minibatches, -1)
-    (agent, memo), losses = jax.lax.scan(
-        minibatch, (state.agent, state.optimizer), chosen
-    )
-    return _tree(agent), memo, {name: loss.mean() for name, loss in losses.items()}
+) -> RolloutState:
+    """Say what matrices mean to the episodes under way; by default nothing."""
+    before = state.rollout
+    if config.running_episodes == "rematch":
+        moved = jax.vmap(env.with_params, in_axes=(0, 0, None))
+        inputs, episodes = moved(before.inputs, before.episodes, params)
+        return before._replace(inputs=inputs, episodes=episodes)
+    if config.running_episodes == "restart" and config.redraw_every:
+        is_time = (state.n_done > 0) & (state.n_done % config.redraw_every == 0)
+        fresh = start_rollout(key, env, params, state.agent, config.n_envs)
+        return jax.tree.map(lambda a, b: jnp.where(is_time, a, b), fresh, before)
+    return before
 
 
-def _loss(
-    agent: ActorCritic, batch: _Batch, env: MetaEnv, config: TrainConfig
-) -> tuple[Float[Array, ""], Metrics]:
-    rollout, plan = batch.rollout, config.ppo
-    fresh = first_steps(env, rollout.inputs)
-    policy, values, _ = agent.sequence(
-        rollout.inputs, batch.memory, fresh, rollout.mask
-    )
-    log_prob = policy.log_prob(rollout.action)
-    targets = batch.advantages + rollout.value
-    estimates = ppo.normalize(batch.advantages)
-    policy_loss = ppo.policy_loss(log_prob, rollout.log_prob, estimates, plan.clip)
-    value_loss = ppo.value_loss(values, rollout.value, targets, plan.clip)
-    entropy = policy.entropy().mean()
-    total = ppo.total_loss(
-        policy_loss, value_loss, entropy, plan.value_weight, plan.entropy_weight
-    )
-    return total, {
-        "loss/policy": policy_loss,
-        "loss/value": value_loss,
-        "loss/entropy": entropy,
-        "loss/approximate_kl": ppo.approximate_kl(log_prob, rollout.log_prob),
-        "loss/clip_fraction": ppo.clip_fraction(log_prob, rollout.log_prob, plan.clip),
-        "loss/explained_variance": ppo.explained_variance(rollout.value, targets),
-    }
-
-
-def _take_envs(batch: _Batch, chosen: Int[Array, " envs"]) -> _Batch:
-    """Takes whole environments: axis 1 of what has time, axis 0 of memories."""
-    rollout, advantages = jax.tree.map(
-        lambda leaf: leaf[:, chosen], (batch.rollout, batch.advantages)
-    )
-    return _Batch(rollout, advantages, jax.tree.map(lambda x: x[chosen], batch.memory))
-
-
-def _optimizer(config: TrainConfig) -> optax.GradientTransformation:
-    plan = config.ppo
-    rate: Any = plan.learning_rate
-    if plan.learning_rate_schedule == "linear":
-        n_steps = config.n_updates * plan.n_epochs * plan.n_minibatches
-        rate = optax.linear_schedule(plan.learning_rate, 0.0, n_steps)
-    return optax.chain(
-        optax.clip_by_global_norm(plan.max_grad_norm),
-        optax.adam(rate, eps=plan.adam_epsilon),
-    )
-
-
-def _tree(agent: Any) -> Any:
-    """An agent, as the tree of arrays that optax takes it for."""
-    return agent
-
-
-def _returns(rollout: Rollout, n_envs: int) -> Metrics:
-    count = rollout.done.sum()
-    return {
+def _returns(rollout: Rollout, env: MetaEnv, n_envs: int) -> Metrics:
+    """Mean return of the episodes that ended; by task too where there are several."""
+    metrics = {"train/n_unfinished": jnp.asarray(n_envs)}
+    chosen = {"train": rollout.done}
+    if len(env.tasks) > 1:
+        for index, task in enumerate(env.tasks):
+            chosen[f"train/{task.name}"] = rollout.done & (rollout.task == index)
+    for prefix, ended in chosen.items():
+        total, count = jnp.where(ended, rollout.finished_return, 0).sum(), ended.sum()
         # Zero divided by zero: no data is nan.
-        "train/episode_return": rollout.finished_return.sum() / count,
-        "train/n_finished": count,
-        "train/n_unfinished": jnp.asarray(n_envs),
-    }
+        metrics[f"{prefix}/episode_return"] = total / count
+        metrics[f"{prefix}/n_finished"] = count
+    return metrics
 
 
-def _test(key: PRNGKeyArray, agent: ActorCritic, config: TrainConfig) -> Metrics:
-    plan = config.evaluation
-    env = config.evaluation_env()
-    found = evaluate_in(key, agent, env, plan.n_envs, plan.n_steps, plan.episodes)
-    return _flat(found)
+_QUANTITIES = ("reward", "loss", "gradient", "weights")
 
 
-def _flat(found: Evaluation) -> Metrics:
-    """Names an evaluation's numbers as they stand in the log."""
-    metrics = {
-        "test/trial_returns": found.trial_returns,
-        "test/trial_counts": found.trial_counts,
-    }
-    for counting in ("window", "episodes"):
-        stats = getattr(found, counting)
-        metrics[f"test/{counting}/episode_return"] = stats.mean_return
-        metrics[f"test/{counting}/episode_return_std"] = stats.std_return
-        metrics[f"test/{counting}/n_finished"] = stats.n_finished
-        metrics[f"test/{counting}/n_unfinished"] = stats.n_unfinished
+def _finite(rollout: Rollout, losses: Metrics, agent: ActorCritic) -> Bool[Array, "4"]:
+    """Flag which of `_QUANTITIES` are finite."""
+    reward = jnp.isfinite(rollout.reward).all()
+    loss = jnp.isfinite(losses["loss/policy"]) & jnp.isfinite(losses["loss/value"])
+    gradient = jnp.isfinite(losses["loss/gradient_norm"])
+    weights = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(agent)]
+    return jnp.stack([reward, loss, gradient, jnp.stack(weights).all()])
+
+
+def _check_finite(number: int, metrics: Metrics) -> None:
+    for quantity, finite in zip(_QUANTITIES, metrics.pop("finite"), strict=True):
+        if not finite:
+            raise DivergedError(number, quantity)
+
+
+def _tested(key, number, agent, config: TrainConfig, test: Callable) -> Metrics:
+    key_test, params, rows = _test_data(key, number, config)
+    return _flat(test(key_test, agent, params, rows), config.test_maps)
+
+
+def _test_data(key: PRNGKeyArray, number: int, config: TrainConfig) -> tuple:
+    """Return the key, the maps' table and the environments' rows of an evaluation."""
+    key_maps, key_test = jax.random.split(
+        jax.random.fold_in(_evaluation_key(key), number)
+    )
+    env, n_envs = config.evaluation_env(), config.evaluation.n_envs
+    params, rows = map_table(key_maps, env, config.test_maps, n_envs)
+    return key_test, params, rows
+
+
+def _test(
+    key: PRNGKeyArray,
+    agent: ActorCritic,
+    params: MetaParams,
+    rows: Int[Array, " envs"],
+    config: TrainConfig,
+) -> Evaluation:
+    plan, env = config.evaluation, config.evaluation_env()
+    n_maps = len(rows) // plan.n_envs
+    return evaluate_maps(
+        key, agent, env, params, rows, n_maps, plan.n_steps, plan.episodes
+    )
+
+
+def _flat(found: Evaluation, maps: tuple[str, ...], axis: int = 0) -> Metrics:
+    """Name an evaluation's numbers as they stand in the log, map by map."""
+    metrics = {}
+    for number, name in enumerate(maps):
+        one = jax.tree.map(lambda leaf, i=number: jnp.take(leaf, i, axis), found)
+        metrics[f"test/{name}/trial_returns"] = one.trial_returns
+        metrics[f"test/{name}/trial_counts"] = one.trial_counts
+        for counting in ("window", "episodes"):
+            stats, prefix = getattr(one, counting), f"test/{name}/{counting}"
+            metrics[f"{prefix}/episode_return"] = stats.mean_return
+            metrics[f"{prefix}/episode_return_std"] = stats.std_return
+            metrics[f"{prefix}/n_finished"] = stats.n_finished
+            metrics[f"{prefix}/n_unfinished"] = stats.n_unfinished
     return metrics
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from jaxtyping import Float
 
 from freeproj.agents import ActorCritic
+from freeproj.envs import Environment
 from freeproj.metaenv import MetaEnv
-from freeproj.rollout import first_steps
+from freeproj.rollout import RolloutState, play_step, start_rollout
 
 __all__ = ["Frame", "play_episode", "watch_episode"]
 
@@ -57,17 +58,18 @@ def watch_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[s
 
 def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Frame]:
     """Play one episode, actions sampled; the last frame shows how it ended."""
-    key_params, key_reset, key_play = jax.random.split(jax.random.key(seed), 3)
+    key_params, key_start, key_play = jax.random.split(jax.random.key(seed), 3)
     params = env.draw_params(key_params)
-    inputs, state = jax.jit(env.reset)(key_reset, params)
-    memory = agent.initial_state(1)
-    act, advance = jax.jit(_act, static_argnums=1), jax.jit(env.advance)
-    index = int(state.task)
+    state = jax.jit(start_rollout, static_argnums=(1, 4))(
+        key_start, env, params, agent, 1
+    )
+    step = jax.jit(play_step, static_argnums=2)
+    index = int(state.episodes.task[0])
     task, seen = env.tasks[index], env.layout["observation"]
     returns = [0.0]
     frame = Frame(
-        task=task.render(state.current[index]),
-        seen=np.asarray(inputs[seen]),
+        task=_drawn(task, state, index),
+        seen=np.asarray(state.inputs[0, seen]),
         action="",
         reward=0.0,
         trial=0,
@@ -77,37 +79,32 @@ def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Fr
     )
     yield frame
     for number in range(env.max_steps):
-        key_action, key_env = jax.random.split(jax.random.fold_in(key_play, number))
-        action, memory = act(agent, env, key_action, inputs, memory, state)
-        inputs, state, reward, over, _, info = advance(key_env, state, action, params)
-        returns[-1] += float(reward)
+        key_noise, key_env = jax.random.split(jax.random.fold_in(key_play, number))
+        noise = agent.noise(key_noise, (1,))
+        state, happened, info = step(key_env, noise, env, params, agent, state)
+        over, ended = bool(happened.done[0]), bool(info["trial_ended"][0])
+        returns[-1] += float(happened.reward[0])
         yield frame._replace(
-            task="" if over else task.render(state.current[index]),
-            seen=np.asarray(inputs[seen]),
-            action=_named(task, np.asarray(action)),
-            reward=float(reward),
-            trial=int(info["trial"]),
-            trial_ended=bool(info["trial_ended"]),
+            task="" if over else _drawn(task, state, index),
+            seen=np.asarray(state.inputs[0, seen]),
+            action=_named(task, np.asarray(happened.action[0])),
+            reward=float(happened.reward[0]),
+            trial=int(info["trial"][0]),
+            trial_ended=ended,
             returns=tuple(returns),
         )
         if over:
             return
-        if info["trial_ended"]:
+        if ended:
             returns.append(0.0)
 
 
-def _act(agent: ActorCritic, env: MetaEnv, key, inputs, memory, state):
-    mask = env.action_mask(state)
-    policy, _, memory = agent.step(
-        inputs[None],
-        memory,
-        first_steps(env, inputs[None]),
-        None if mask is None else mask[None],
-    )
-    return policy.sample(key)[0], memory
+def _drawn(task: Environment, state: RolloutState, index: int) -> str:
+    own = state.episodes.current[index]
+    return task.render(jax.tree.map(lambda leaf: leaf[0], own))
 
 
-def _named(task, action: np.ndarray) -> str:
+def _named(task: Environment, action: np.ndarray) -> str:
     names = task.action_names
     if names and action.ndim == 0 and int(action) < len(names):
         return names[int(action)]

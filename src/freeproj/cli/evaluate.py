@@ -2,64 +2,130 @@
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from freeproj.cli.progress import working
+from freeproj.cli.settings import SpreadCommand, split_words
+
+if TYPE_CHECKING:
+    from freeproj.config import TrainConfig
+    from freeproj.evaluation import EpisodeStats, Evaluation
 
 __all__ = ["evaluate", "watch"]
 
 _RUN = click.argument("run", type=click.Path(path_type=Path))
 _TASK = click.option("--task", default="", help="Another task than that of the run.")
-_MAP = click.option(
-    "--map",
-    "map_",
-    type=click.Choice(["tile", "pad", "identity", "random"]),
-    help="The map of observations; the run's own by default.",
-)
 _SEED = click.option("--seed", default=0, show_default=True, help="Of the episodes.")
 
 
-@click.command()
+@click.command(cls=SpreadCommand, spread=("--maps",))
 @_RUN
 @_TASK
-@_MAP
+@click.option(
+    "--maps",
+    "--map",
+    "maps",
+    multiple=True,
+    metavar="NAME...",
+    help="Maps of observations, as `tile minus_tile random zero`; your own as "
+    "module:function. The run's own by default.",
+)
 @_SEED
-def evaluate(run: Path, task: str, map_: str | None, seed: int) -> None:
-    """Test the agent of RUN without learning."""
-    import jax
-
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def evaluate(
+    run: Path, task: str, maps: tuple[str, ...], seed: int, as_json: bool
+) -> None:
+    """Test the agent of RUN without learning, on several maps at once."""
     from freeproj.evaluation import evaluate as measure
     from freeproj.experiments.agents import load_agent
+    from freeproj.training import seed_key
 
     loaded = load_agent(run)
-    config = loaded.config
-    chosen = map_ or config.evaluation.map
+    config, chosen = loaded.config, split_words(maps)
     with working("playing"):
         found = measure(
-            jax.random.key(seed), loaded.agent, config, task=task, map=chosen
+            seed_key(seed), loaded.agent, config, task=task, maps=tuple(chosen)
         )
-    tasks = (
-        [task or config.evaluation.task] if task or config.protocol == "task" else []
-    )
-    tasks = tasks or list(config.tasks)
-    click.echo(
-        f"{', '.join(tasks)}, map {chosen}, {config.evaluation.n_envs} environments, "
-        f"episodes of {config.n_trials} trials"
-    )
-    for counting in ("window", "episodes"):
-        stats = getattr(found, counting)
-        click.echo(
-            f"{counting:<9} return {stats.mean_return:.3f} ± "
-            f"{stats.std_return:.3f} (std) over {stats.n_finished} episodes; "
-            f"{stats.n_unfinished} unfinished"
+    held_out = task or config.evaluation.task
+    tasks = [held_out] if held_out else list(config.tasks)
+    if as_json:
+        click.echo(json.dumps(_as_json(found, config, tasks), indent=2))
+    else:
+        click.echo("\n".join(_as_text(found, config, tasks)))
+
+
+def _as_json(
+    found: dict[str, Evaluation], config: TrainConfig, tasks: list[str]
+) -> dict[str, Any]:
+    maps = {
+        name: {
+            "norm": norm,
+            "episodes": _numbers(found[name].episodes),
+            "window": _numbers(found[name].window),
+            "trial_returns": [_number(x) for x in found[name].trial_returns.tolist()],
+        }
+        for name, norm in _norms(config, found).items()
+    }
+    return {
+        "tasks": tasks,
+        "n_trials": config.n_trials,
+        "training_norm": config.projection.scale,
+        "maps": maps,
+    }
+
+
+def _numbers(stats: EpisodeStats) -> dict[str, Any]:
+    return {
+        "mean": _number(stats.mean_return),
+        "standard_error": _number(stats.standard_error),
+        "count": int(stats.n_finished),
+        "unfinished": int(stats.n_unfinished),
+    }
+
+
+def _number(value: Any) -> float | None:
+    """JSON has no nan: no data is null."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _as_text(
+    found: dict[str, Evaluation], config: TrainConfig, tasks: list[str]
+) -> list[str]:
+    lines = [
+        f"{', '.join(tasks)}: {config.evaluation.n_envs} environments for each map, "
+        f"episodes of {config.n_trials} trials",
+        "",
+        f"{'map':<14}{'norm':>6}{'return':>10}{'± se':>9}{'episodes':>10}"
+        f"{'first trial':>13}{'last trial':>12}",
+    ]
+    for name, norm in _norms(config, found).items():
+        stats, trials = found[name].episodes, found[name].trial_returns.tolist()
+        lines.append(
+            f"{name:<14}{_shown(norm):>6}{_shown(stats.mean_return, 3):>10}"
+            f"{_shown(stats.standard_error, 3):>9}{int(stats.n_finished):>10}"
+            f"{_shown(trials[0], 3):>13}{_shown(trials[-1], 3):>12}"
         )
-    trials = "  ".join(f"{value:.3f}" for value in found.trial_returns.tolist())
-    click.echo(f"trials    {trials}")
-    for name in tasks:
-        click.echo(_levels(name, config.n_trials))
+    trained = config.projection.scale
+    lines += ["", f"Training maps have norm {trained:.2f}. – : no episode finished."]
+    if "zero" in found:
+        lines.append("zero: the observation blanked; what the agent earns blind.")
+    return lines + [_levels(task, config.n_trials) for task in tasks]
+
+
+def _norms(config: TrainConfig, maps) -> dict[str, float]:
+    from freeproj.evaluation import map_norms
+
+    return map_norms(config.evaluation_env(), tuple(maps))
+
+
+def _shown(value: Any, digits: int = 2) -> str:
+    return f"{float(value):.{digits}f}" if math.isfinite(value) else "–"
 
 
 def _levels(task: str, n_trials: int) -> str:
@@ -68,19 +134,20 @@ def _levels(task: str, n_trials: int) -> str:
 
     try:
         known = baselines(task)
-    except ValueError:
-        return f"compare   {task}: chance and best return are not known"
-    chance, blind = known.chance.mean, known.best_blind[1].mean
+        chance, blind = known.chance.mean, known.best_blind[1].mean
+        best = known.best_episode(n_trials)
+    except (ValueError, TypeError, AttributeError):
+        return f"{task}: chance and best return are not known."
     return (
-        f"compare   {task}: chance {n_trials * chance:.2f}, best blind "
-        f"{n_trials * blind:.2f}, best {known.best_episode(n_trials):.2f}"
+        f"{task}: chance {n_trials * chance:.2f}, best blind {n_trials * blind:.2f}, "
+        f"best possible {best:.2f}."
     )
 
 
 @click.command()
 @_RUN
 @_TASK
-@_MAP
+@click.option("--map", "map_", default="", help="The map; the run's own by default.")
 @_SEED
 @click.option("--delay", default=0.15, show_default=True, help="Seconds per step.")
 @click.option(
@@ -89,14 +156,14 @@ def _levels(task: str, n_trials: int) -> str:
     help="Draw the episode into this file instead.",
 )
 def watch(
-    run: Path, task: str, map_: str | None, seed: int, delay: float, gif: Path | None
+    run: Path, task: str, map_: str, seed: int, delay: float, gif: Path | None
 ) -> None:
     """Show one episode of the agent of RUN in the terminal. Ctrl-C ends it."""
     from freeproj.experiments.agents import load_agent
     from freeproj.watching import play_episode
 
     loaded = load_agent(run)
-    env = loaded.config.evaluation_env(task, map_ or "")
+    env = loaded.config.evaluation_env(task, map_ or loaded.config.test_maps[0])
     frames = play_episode(loaded.agent, env, seed)
     if gif is None:
         for frame in frames:

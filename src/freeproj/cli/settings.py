@@ -1,4 +1,4 @@
-"""`--set KEY=VALUE`: values as in TOML, bare words as strings."""
+"""Options that several commands share: `--set KEY=VALUE`, and lists of words."""
 
 from __future__ import annotations
 
@@ -6,11 +6,38 @@ import tomllib
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["parse_settings"]
+import click
+
+__all__ = ["SpreadCommand", "parse_settings", "split_words"]
+
+
+class SpreadCommand(click.Command):
+    """A command some of whose options take all the words that follow: `--maps a b`."""
+
+    def __init__(self, *args: Any, spread: tuple[str, ...] = (), **settings: Any):
+        super().__init__(*args, **settings)
+        self.spread = spread
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat the option in front of each of its words."""
+        repeated: list[str] = []
+        option = ""
+        for arg in args:
+            if option and not arg.startswith("-"):
+                repeated += [option, arg]
+                continue
+            option = arg if arg in self.spread else ""
+            repeated += [] if option else [arg]
+        return super().parse_args(ctx, repeated)
+
+
+def split_words(values: Iterable[str]) -> list[str]:
+    """Return words that were given one by one or with commas between them."""
+    return [word for value in values for word in value.split(",") if word]
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
-    """Turns `["depth=7", "drawing=arcs"]` into `{"depth": 7, "drawing": "arcs"}`."""
+    """Turn `["depth=7", "drawing=arcs"]` into `{"depth": 7, "drawing": "arcs"}`."""
     return dict(_parse(setting) for setting in settings)
 
 

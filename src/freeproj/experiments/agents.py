@@ -58,7 +58,7 @@ class LoadedAgent:
     @property
     def env(self) -> MetaEnv:
         """The meta-environment that the agent is tested in."""
-        return self.config.evaluation_env()
+        return self.config.evaluation_env("", self.config.test_maps[0])
 
     def reset(self, map: str = "tile", seed: int = 0) -> None:  # noqa: A002
         """Begin an episode: empty the memory, choose how observations are projected.

@@ -39,7 +39,7 @@ from freeproj.experiments.settings import (
     to_toml,
 )
 from freeproj.files import write_atomically
-from freeproj.training import start, train
+from freeproj.training import seed_key, start, train
 
 __all__ = [
     "LockedRunError",
@@ -203,7 +203,7 @@ def run_training(
     with run.lock():
         if run.is_finished:
             return run
-        key = jax.random.key(config.seed)
+        key = seed_key(config.seed)
         state = None
         if run.has_checkpoint:
             state, _ = run.resume(jax.eval_shape(lambda: start(key, config)))

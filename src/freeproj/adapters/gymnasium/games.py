@@ -176,7 +176,10 @@ def _projected_reach(meta: MetaEnv) -> float:
         if meta.normalize_observations:
             entries = entries / np.array(task.observation_scale)
         largest = max(largest, float(np.linalg.norm(entries)))
-    scale = meta.projection.scale if meta.evaluation_map is None else 1.0
+    scale = meta.projection.scale
+    if meta.evaluation_map is not None:
+        rows = np.asarray(meta.map_rows(meta.evaluation_map))[0]
+        scale = max(np.linalg.norm(row, axis=0).max() for row in rows)
     return scale * largest * (1 + 1e-5)  # room for rounding
 
 
@@ -184,7 +187,7 @@ def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, A
     """Returns what a meta-environment tells besides: word, task, trial, mask."""
     if not isinstance(game, MetaEnv):
         return {}
-    info = {"word": state.word, "task": state.task, "trial": state.trial}
+    info = {"word": game.letters(state), "task": state.task, "trial": state.trial}
     info["trial_ended"] = jnp.zeros((), bool) if told is None else told["trial_ended"]
     mask = game.action_mask(state)
     return info if mask is None else info | {"action_mask": mask}

@@ -19,7 +19,7 @@ import jax
 
 from freeproj.cache import use_cache
 from freeproj.config import TrainConfig
-from freeproj.training import start, update
+from freeproj.training import draw_params, start, update
 
 __all__ = ["Cost", "measure_cost", "run_bytes", "run_seconds", "work"]
 
@@ -93,13 +93,15 @@ def _shortened(config: TrainConfig, n_steps: int) -> TrainConfig:
 
 def _time_update(config: TrainConfig) -> tuple[float, float]:
     """Returns the seconds of an update, and the bytes that it needs for a sample."""
-    state = start(jax.random.key(0), config)
-    step = jax.jit(functools.partial(update, config=config)).lower(state).compile()
-    jax.block_until_ready(step(state))
+    key = jax.random.key(0)
+    state, params = start(key, config), draw_params(key, config)
+    step = jax.jit(functools.partial(update, config=config))
+    step = step.lower(state, params).compile()
+    jax.block_until_ready(step(state, params))
     times = []
     for _ in range(_REPEATS):
         began = time.perf_counter()
-        jax.block_until_ready(step(state))
+        jax.block_until_ready(step(state, params))
         times.append(time.perf_counter() - began)
     memory = step.memory_analysis()
     n_bytes = memory.temp_size_in_bytes if memory else 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,8 +59,8 @@ def split_finished(
 
 
 def programs_of(config: TrainConfig) -> TrainConfig:
-    """What the compiled programs of a run depend on: all settings but the seed."""
-    return dataclasses.replace(config, seed=0)
+    """What the compiled programs of a run depend on."""
+    return config.program
 
 
 def last_lines(text: str, n_lines: int = 12) -> str:
