@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from freeproj.envs import REGISTRY, Box, Discrete, Environment, make
-from freeproj.envs.baselines import Baselines, Ceiling, baselines
-from freeproj.envs.blind import Estimate
+from freeproj.envs.baselines import Baselines, Ceiling, Estimate, baselines
 from freeproj.envs.registry import find
 
 __all__ = ["envs"]
@@ -48,17 +47,13 @@ def envs(name: str | None, as_json: bool) -> None:
     click.echo("\n".join(lines))
 
 
-def _known(env: Environment) -> Baselines | None:
-    """Return the stored numbers of a task, or None where there are none."""
-    try:
-        return baselines(env.name)
-    except ValueError:
-        return None
-
-
 def _facts(env: Environment) -> dict[str, Any]:
     """Return what the table says about a task, under full names."""
-    space, known, (family, level) = env.action_space, _known(env), find(env.name)
+    space, known, (family, level) = (
+        env.action_space,
+        baselines(env.name),
+        find(env.name),
+    )
     facts = {
         "name": env.name,
         "family": family.name,
@@ -69,11 +64,20 @@ def _facts(env: Environment) -> dict[str, Any]:
         "n_actions": space.n if isinstance(space, Discrete) else None,
         "max_steps": env.max_steps,
     }
-    names = ("chance", "best_blind", "best", f"limit_{_N_TRIALS}_trials")
+    names = ("chance", "best_blind", "best")
+    totals = ("limit", "headroom", "reward_only")
+    names += tuple(f"{name}_{_N_TRIALS}_trials" for name in totals)
     if known is None:
         return facts | dict.fromkeys(names)
-    blind, limit = known.best_blind[1].mean, known.best_episode(_N_TRIALS)
-    numbers = (known.chance.mean, blind, known.best.value, limit)
+    reward = known.best_reward_only
+    numbers = (
+        known.chance.mean,
+        known.best_blind[1].mean,
+        known.best.value,
+        known.best_episode(_N_TRIALS),
+        known.headroom(_N_TRIALS),
+        reward[1].episode(_N_TRIALS) if reward else None,
+    )
     return facts | dict(zip(names, numbers, strict=True))
 
 
@@ -89,7 +93,7 @@ def _table(tasks: list[Environment]) -> list[str]:
 
 
 def _row(env: Environment, width: int) -> str:
-    space, known = env.action_space, _known(env)
+    space, known = env.action_space, baselines(env.name)
     actions = str(space.n) if isinstance(space, Discrete) else "R"
     sizes = f"{env.observation_space.size:>4}{actions:>4}{env.max_steps:>6}"
     if known is None:
@@ -101,7 +105,7 @@ def _row(env: Environment, width: int) -> str:
 
 
 def _describe(env: Environment) -> list[str]:
-    known, (family, level) = _known(env), find(env.name)
+    known, (family, level) = baselines(env.name), find(env.name)
     lines = [
         f"{env.name}: {family.summary}",
         f"  observation  {env.observation_space.size} entries",
@@ -118,11 +122,22 @@ def _describe(env: Environment) -> list[str]:
     first = known.first_trial if known.first_trial != known.best else None
     if first:
         rows.append(("best, first trial", _ceiling(first, 4)))
+    if (maps := known.random_map) is not None:
+        rows.append(("random map", f"{maps.mean:z.4f} ± {maps.std:.4f} between maps"))
     width = max(len(name) for name, _ in rows)
     lines += [f"  {name:<{width}}  {value}" for name, value in rows]
     lines.append(f"Best: {known.best.argument}")
     if first:
         lines.append(f"First trial: {first.argument}")
+    lines.append(f"Return of {_N_TRIALS} trials of one start")
+    for name, player in known.reward_only.items():
+        lines.append(f"  reward only, {name}  {player.episode(_N_TRIALS):.2f}")
+        lines.append(f"    {player.argument}")
+    lines.append(f"  best blind  {_N_TRIALS * known.best_blind[1].mean:z.2f}")
+    lines.append(f"  oracle  {known.oracle(_N_TRIALS):.2f}")
+    lines.append(
+        f"  headroom (oracle less best blind)  {known.headroom(_N_TRIALS):.2f}"
+    )
     return lines
 
 

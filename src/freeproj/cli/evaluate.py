@@ -132,12 +132,11 @@ def _levels(task: str, n_trials: int) -> str:
     """What an episode's return is to be compared with; a task of others has nothing."""
     from freeproj.envs.baselines import baselines
 
-    try:
-        known = baselines(task)
-        chance, blind = known.chance.mean, known.best_blind[1].mean
-        best = known.best_episode(n_trials)
-    except (ValueError, TypeError, AttributeError):
+    known = baselines(task)
+    if known is None:
         return f"{task}: chance and best return are not known."
+    chance, blind = known.chance.mean, known.best_blind[1].mean
+    best = known.best_episode(n_trials)
     return (
         f"{task}: chance {n_trials * chance:.2f}, best blind {n_trials * blind:.2f}, "
         f"best possible {best:.2f}."

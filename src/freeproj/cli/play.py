@@ -129,9 +129,8 @@ def _choices(names: Sequence[str]) -> str:
 def _summary(env: Environment, returns: Sequence[float]) -> str:
     listed = " ".join(f"{value:+.3f}" for value in returns)
     line = f"Return of each trial: {listed}"
-    try:
-        known = baselines(env.name)
-    except ValueError:  # no numbers are stored for this task
+    known = baselines(env.name)
+    if known is None:  # no numbers are stored for this task
         return line
     levels = f"By chance {known.chance.mean:+.3f}, at best {known.best.value:+.3f}."
     return f"{line}\n{levels}"

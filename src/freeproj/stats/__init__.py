@@ -9,9 +9,11 @@ from freeproj.stats.audit import Audit, audit
 from freeproj.stats.chance import (
     ChanceLine,
     EpisodeLaw,
+    chance_lines,
     chance_mmer,
     exact_chance_mmer,
     expected_maximum,
+    luckiest,
     repeat_first_chance,
     simulate_chance_mmer,
 )
@@ -101,6 +103,7 @@ __all__ = [
     "band",
     "best_lengths",
     "bootstrap_interval",
+    "chance_lines",
     "chance_mmer",
     "compare_free_with_plain",
     "compare_pairs",
@@ -118,6 +121,7 @@ __all__ = [
     "iqm",
     "last",
     "learning_curves",
+    "luckiest",
     "max_t",
     "mean_band",
     "mmer",

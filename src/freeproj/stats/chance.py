@@ -12,6 +12,7 @@ deck, so a policy that always answers one suit earns 16 or -16 with a whole epis
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +22,11 @@ from numpy.typing import ArrayLike
 __all__ = [
     "ChanceLine",
     "EpisodeLaw",
+    "chance_lines",
     "chance_mmer",
     "exact_chance_mmer",
     "expected_maximum",
+    "luckiest",
     "repeat_first_chance",
     "simulate_chance_mmer",
 ]
@@ -89,6 +92,45 @@ def chance_mmer(
     _check_count("n_episodes", n_episodes)
     _check_spread("std", std)
     return expected_maximum(n_evaluations, mean, std / math.sqrt(n_episodes))
+
+
+def chance_lines(
+    policies: Mapping[str, tuple[float, float, float]],
+    *,
+    n_episodes: int,
+    n_evaluations: int,
+    ceiling: float = math.inf,
+) -> list[ChanceLine]:
+    """Return the chance MMER of policies that never learn, the luckiest first.
+
+    An evaluation's mean has variance between² + within²/m.
+
+    Args:
+        policies: mean of an episode, its standard deviation within an evaluation, and
+            that of the mean between evaluations (0 for a fixed policy).
+        ceiling: no MMER is above it.
+    """
+    lines = []
+    for name, (mean, within, between) in policies.items():
+        spread = math.hypot(between, within / math.sqrt(n_episodes))
+        mmer = min(ceiling, expected_maximum(n_evaluations, mean, spread))
+        std = math.hypot(between, within)
+        lines.append(ChanceLine(name, mean, std, mmer, n_episodes, n_evaluations))
+    return sorted(lines, key=lambda line: -line.mmer)
+
+
+def luckiest(
+    policies: Mapping[str, tuple[float, float, float]],
+    *,
+    n_episodes: int,
+    n_evaluations: int,
+    ceiling: float = math.inf,
+) -> ChanceLine:
+    """Return the first of `chance_lines`: an MMER below it shows nothing learned."""
+    if not policies:
+        raise ValueError("`policies` must hold at least one policy.")
+    counts = {"n_episodes": n_episodes, "n_evaluations": n_evaluations}
+    return chance_lines(policies, **counts, ceiling=ceiling)[0]
 
 
 def exact_chance_mmer(law: EpisodeLaw, *, n_episodes: int, n_evaluations: int) -> float:

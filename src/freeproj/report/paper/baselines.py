@@ -60,9 +60,8 @@ def episode_levels(task: str, n_trials: int | None) -> Levels:
     unknown = Levels(_NAN, _NAN, _NAN, "", _NAN, _NAN)
     if n_trials is None:
         return unknown
-    try:
-        stored = baselines(task)
-    except ValueError:
+    stored = baselines(task)
+    if stored is None:
         return unknown  # several tasks together, or a variant that was never measured
     name, blind = stored.best_blind
     chance = stored.chance

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import pytest
 
 from freeproj.envs import make
-from freeproj.envs.controllers import balance_returns, cost_to_go, swing_up_returns
 from freeproj.envs.pendulum import PendulumState
+from players.controllers import balance_returns, cost_to_go, swing_up_returns
 
 
 def test_seeing_positions_is_enough_to_balance_for_ever(getkey):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from freeproj.envs import REGISTRY, make
-from freeproj.envs.blind import Estimate, blind_policies, blind_returns, estimate_mean
+from players.blind import Estimate, blind_policies, blind_returns, estimate_mean
 
 
 def test_the_standard_error_is_that_of_a_mean():

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
-from freeproj.envs.ceilings import (
+from players.ceilings import (
     higher_lower_counting_cards,
     higher_lower_knowing_deck,
     higher_lower_without_memory,
