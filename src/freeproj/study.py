@@ -159,7 +159,9 @@ class Study:
             for side in (first, second)
         ]
         shared = [cell for cell in sides[0] if cell in sides[1]]
-        found = {cell: differences(sides[0][cell], sides[1][cell]) for cell in shared}
+        found: dict[Any, dict[int, float]] = {
+            cell: differences(sides[0][cell], sides[1][cell]) for cell in shared
+        }
         return verdict(found, margin)
 
     def plot(self, metric: str = "") -> Any:

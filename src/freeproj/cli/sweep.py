@@ -33,10 +33,9 @@ __all__ = ["carry_out", "sweep"]
 )
 @click.option(
     "--engine",
-    type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="Processes on this machine, or Ray tasks.",
+    help="local: processes on this machine; ray: Ray tasks; or your own module:attribute.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; one per core.")
 @click.option("--address", help="A running Ray cluster, e.g. auto. Default: start one.")
@@ -67,9 +66,9 @@ def sweep(
 
     Finished runs are skipped, interrupted ones go on where they were.
     """
-    if engine == "local" and (address or cpus != 1 or gpus):
+    if engine != "ray" and (address or cpus != 1 or gpus):
         raise ValueError("--address, --cpus and --gpus are for --engine ray.")
-    if engine == "ray" and jobs:
+    if engine != "local" and jobs:
         raise ValueError("--jobs is for --engine local; Ray's is --cpus per task.")
     from freeproj.experiments.study import read_study
 
@@ -79,9 +78,10 @@ def sweep(
         if estimate and todo:
             _print_estimate(todo, jobs)
         return
-    options = {"jobs": jobs}
-    if engine == "ray":
-        options = {"address": address, "cpus": cpus, "gpus": gpus}
+    options = {
+        "local": {"jobs": jobs},
+        "ray": {"address": address, "cpus": cpus, "gpus": gpus},
+    }.get(engine, {})
     failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
     click.echo(out)
     if failed:
@@ -116,11 +116,9 @@ def carry_out(
 def _run(
     engine: str, todo: list, out: Path, quiet: bool, options: dict[str, Any]
 ) -> list:
-    if engine == "ray":
-        from freeproj.experiments.engines.ray import run_ray as run
-    else:
-        from freeproj.experiments.engines.local import run_local as run
+    from freeproj.experiments.engines import find_engine
 
+    run = find_engine(engine)
     try:
         with SweepView(todo, quiet=quiet) as view:
             return run(todo, out, report=view.show, **options)

@@ -120,7 +120,8 @@ def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
     given = {key: value for key, value in table.items() if key != "written_by"}
     before = {} if "written_by" in table else _IN_0_1
     known = _defaults()
-    settings = known | {key: value for key, value in before.items() if key in known}
+    settings: dict[str, Any] = dict(known)
+    settings |= {key: value for key, value in before.items() if key in known}
     settings["projection.input_dim"] = 0
     settings |= _with_generators(_checked(_renamed(dotted(given))))
     settings["projection.input_dim"] = (

@@ -150,8 +150,9 @@ def resample(
 
 
 def percentile_interval(
-    drawn: Float[np.ndarray, "n_resamples *shape"], confidence: float
-) -> Float[np.ndarray, "2 *shape"]:
+    drawn: Float[np.ndarray, "n_resamples *shape"],  # noqa: F821
+    confidence: float,
+) -> Float[np.ndarray, "2 *shape"]:  # noqa: F821
     """Returns the interval that leaves (1 - confidence)/2 outside at either end."""
     if not 0 < confidence < 1:
         raise ValueError(f"`confidence` must lie in (0, 1), got {confidence}.")
