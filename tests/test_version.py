@@ -25,4 +25,4 @@ def test_the_changelog_begins_with_this_version_or_the_next():
     assert heads
     parts = [tuple(map(int, head.split("."))) for head in heads]
     assert parts == sorted(parts, reverse=True)
-    assert parts[0] >= tuple(map(int, freeproj.__version__.split(".")))
+    assert parts[0] >= tuple(map(int, re.findall(r"\d+", freeproj.__version__)))

@@ -216,9 +216,10 @@ def test_a_run_of_0_1_has_todays_columns():
     (run,) = read_dataset(OLD).runs
     (OLD / CACHE).unlink()
     assert run.health == "finished"
-    assert run.settings.get("running_episodes", "rematch") == "rematch"
-    assert not math.isnan(run.metrics[RETURN][-1])
-    assert run.metrics["test/tile/trial_returns"].shape == (3, 4)
+    assert run.settings["running_episodes"] == "rematch"
+    assert run.settings["evaluation.maps"] == ("tile_unit",)
+    assert not math.isnan(run.metrics[RETURN.replace("tile", "tile_unit")][-1])
+    assert run.metrics["test/tile_unit/trial_returns"].shape == (3, 4)
     assert run.seconds > 0
 
 

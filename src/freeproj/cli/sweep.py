@@ -35,7 +35,7 @@ __all__ = ["carry_out", "sweep"]
     "--engine",
     default="local",
     show_default=True,
-    help="local: processes on this machine; ray: Ray tasks; or your own module:attribute.",
+    help="local (processes), ray (Ray tasks), or your own module:attribute.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; one per core.")
 @click.option("--address", help="A running Ray cluster, e.g. auto. Default: start one.")
@@ -98,14 +98,15 @@ def carry_out(
     **options: Any,
 ) -> list:
     """Does what is left of the runs, tells of each that failed and returns those."""
-    from freeproj.experiments.engines import split_finished
+    from freeproj.experiments.engines import find_engine, split_finished
     from freeproj.experiments.run import run_folder
 
+    run = find_engine(engine)
     todo, finished = split_finished(configs, out)
     if not quiet:
         text = f"{len(configs)} runs in {out}: {len(finished)} finished"
         click.echo(f"{text}, {len(todo)} to do.", err=True)
-    outcomes = _run(engine, todo, out, quiet, options) if todo else []
+    outcomes = _run(run, todo, out, quiet, options) if todo else []
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         folder = run_folder(out, outcome.config)
@@ -113,12 +114,7 @@ def carry_out(
     return failed
 
 
-def _run(
-    engine: str, todo: list, out: Path, quiet: bool, options: dict[str, Any]
-) -> list:
-    from freeproj.experiments.engines import find_engine
-
-    run = find_engine(engine)
+def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) -> list:
     try:
         with SweepView(todo, quiet=quiet) as view:
             return run(todo, out, report=view.show, **options)

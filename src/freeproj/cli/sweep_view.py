@@ -13,6 +13,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from freeproj.cli.progress import held_out
+
 __all__ = ["SweepView", "duration"]
 
 _EVERY = 30.0  # seconds between two lines about one run, where there is no terminal
@@ -37,7 +39,7 @@ class _RunState:
         self.update, self.changed = row["update"], now
         for name, key in (
             ("train", "train/episode_return"),
-            ("test", "test/episodes/episode_return"),
+            ("test", held_out(self.config)),
         ):
             value = row.get(key, math.nan)
             if not math.isnan(value):

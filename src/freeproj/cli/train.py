@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from freeproj.cli.progress import held_out
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.trackers import Tracker, open_trackers
 
@@ -140,7 +141,7 @@ class _Progress:
         updates = row["update"] - self._n_done
         steps = updates * self._config.n_envs * self._config.n_steps
         rate = steps / (time.perf_counter() - self._began)
-        self._test = row.get("test/episodes/episode_return", self._test)
+        self._test = row.get(held_out(self._config), self._test)
         numbers = (
             f"{rate:,.0f} steps/s  train {row['train/episode_return']:.2f}  "
             f"test {self._test:.2f}"

@@ -72,7 +72,7 @@ def read_record(folder: Path) -> RunRecord | SetAside:
         health = _health(folder)
         rows = read_lines(folder / "log.jsonl")
         updates = _updates(rows)
-        metrics = _columns(rows, _first_map(settings))
+        metrics = _columns(rows, settings["evaluation.maps"][0])
         seconds = _seconds(folder / "timing.jsonl")
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         return SetAside(folder, "damaged", _one_line(error))
@@ -125,10 +125,6 @@ def _columns(rows: Sequence[Mapping[str, Any]], old_map: str) -> dict[str, np.nd
             continue
         columns[_today(name, old_map)] = _column(values, name)
     return columns
-
-
-def _first_map(settings: Mapping[str, Any]) -> str:
-    return settings.get("evaluation.map") or settings["evaluation.maps"][0]
 
 
 def _column(values: list[Any], name: str) -> np.ndarray:

@@ -62,7 +62,10 @@ class Renamed(NamedTuple):
 
 
 RENAMED: Mapping[str, Renamed] = {
-    "evaluation.map": Renamed("evaluation.maps", lambda name: [name]),
+    # The `tile` of 0.1 had norm 1, as `tile_unit` has today.
+    "evaluation.map": Renamed(
+        "evaluation.maps", lambda name: ["tile_unit" if name == "tile" else name]
+    ),
 }
 
 # What 0.1 did where it had no setting for it.
@@ -170,17 +173,15 @@ def run_name(config: TrainConfig) -> str:
 def old_name(config: TrainConfig) -> str | None:
     """Return the folder name that 0.1 gave these settings, or None if it had none."""
     current = flat(config)
-    if "evaluation.maps" in current:
-        current["evaluation.map"], *more = current.pop("evaluation.maps")
-        if more:
-            return None
+    first, *more = current.pop("evaluation.maps")
+    current["evaluation.map"] = "tile" if first == "tile_unit" else first
     old = {
         section: {
             key: current.pop(f"{section}.{key}".lstrip(".")) for key in keys.split()
         }
         for section, keys in _KEYS_0_1.items()
     }
-    if any(value != _defaults()[key] for key, value in current.items()):
+    if more or any(value != _defaults()[key] for key, value in current.items()):
         return None
     text = _toml(old.pop("") | old)
     return _name(config, hashlib.sha256(text.encode()).hexdigest()[:12])
@@ -231,7 +232,7 @@ def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     current: dict[str, Any] = {}
     for key, value in settings.items():
         new = RENAMED.get(key)
-        if new is not None and key not in _defaults():
+        if new is not None:
             key, value = new.key, new.convert(value)
         current[key] = value
     return current

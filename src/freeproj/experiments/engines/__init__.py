@@ -19,7 +19,14 @@ from freeproj.experiments.engines.events import (
 )
 from freeproj.names import import_name, is_import_name, suggestion
 
-__all__ = ["ENGINES", "Event", "Outcome", "find_engine", "programs_of", "split_finished"]
+__all__ = [
+    "ENGINES",
+    "Event",
+    "Outcome",
+    "find_engine",
+    "programs_of",
+    "split_finished",
+]
 
 # By name only: Ray is imported by those who ask for it.
 ENGINES = {
