@@ -91,7 +91,7 @@ def test_several_tasks_may_be_listed():
         ({"ppo.learning_rate_schedule": "x"}, "learning_rate_schedule"),
         ({"projection.length": 3}, "nearest"),
         ({"projection.n_generators": 3}, "not both"),
-        ({"evaluation.map": "nosuch"}, "tile, pad, identity"),
+        ({"evaluation.map": "nosuch"}, "Known: tile, minus_tile"),
         ({"evaluation.task": "StatelessCartPole"}, "not held out"),
         ({"evaluation.task": "StatelessPendulum"}, "do not mix"),
     ],

@@ -35,7 +35,6 @@ __all__ = [
     "OBSERVATIONS",
     "TRIALS",
     "MetaEnv",
-    "MetaParams",
     "MetaState",
     "common_actions",
 ]

@@ -160,7 +160,7 @@ def test_small_studies_have_every_task_and_can_be_learned(name):
 
 
 def test_shipped_studies_are_listed_and_stand_on_shipped_settings():
-    assert STUDIES == ("laptop", "paper", "quick")
+    assert {"laptop", "paper", "quick", "why-table-1"} <= set(STUDIES)
     assert all(read_study(name).base in SHIPPED for name in STUDIES)
 
 
