@@ -3,13 +3,17 @@
 import contextlib
 import io
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+from freeproj.experiments.dataset import read_dataset
+
 DOCS = Path(__file__).parents[1] / "docs"
 # No fence within the code: a block without output must not borrow a later one's.
 BLOCK = re.compile(r"```python\n((?:(?!```).)*)```\n```text\n(.*?)```", re.DOTALL)
+FILE = re.compile(r"```python\n# (\w+)\.py\n(.*?)```", re.DOTALL)
 PAGES = {
     path.stem: BLOCK.findall(path.read_text(encoding="utf-8"))
     for path in sorted(DOCS.glob("*.md"))
@@ -22,13 +26,30 @@ BLOCKS = [
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("theory", 7), ("choosing", 3), ("statistics", 2), ("index", 1)]
+    ("page", "least"),
+    [("theory", 7), ("choosing", 3), ("statistics", 2), ("index", 1), ("extending", 4)],
 )
 def test_pages_have_their_blocks(page, least):
     assert len(PAGES[page]) >= least
 
 
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The blocks that are files, `# corridor.py`, in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = []
+    for name, code in FILE.findall((DOCS / "extending.md").read_text(encoding="utf-8")):
+        (tmp_path / f"{name}.py").write_text(code)
+        names.append(name)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield names
+    for name in names:
+        sys.modules.pop(name, None)
+
+
 @pytest.mark.parametrize(("code", "expected"), BLOCKS)
+@pytest.mark.usefixtures("files")
 def test_block_prints_what_stands_below_it(code, expected):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -42,3 +63,25 @@ def test_the_training_guides_example_runs(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(compile(code, "docs/training.md", "exec"), {})
     assert capsys.readouterr().out == "256 64\n"
+
+
+@pytest.mark.slow
+def test_a_run_of_all_that_is_ones_own(files, tmp_path):
+    from freeproj.cli import main
+
+    study = tmp_path / "own.toml"
+    study.write_text(
+        "base = 'smoke'\n"
+        "[settings]\n"
+        "task = 'corridor:Corridor'\n"
+        "memory = 'decay:Decay'\n"
+        "n_updates = 1\n"
+        "projection.family = 'matrices_of_mine:signed'\n"
+        "evaluation.maps = ['matrices_of_mine:backwards']\n"
+        "[grid]\n"
+        "seeds = 2\n"
+    )
+    main(["sweep", str(study), "--engine", "one_by_one:run", "--quiet"])
+    dataset = read_dataset(tmp_path / "runs")
+    assert (dataset.n_finished, dataset.seeds) == (2, (0, 1))
+    assert "test/matrices_of_mine:backwards/episodes/episode_return" in dataset.metrics
