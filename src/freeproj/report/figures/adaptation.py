@@ -1,8 +1,8 @@
-"""`adaptation`: the return of trial 1, 2, … 16 within an episode (beyond the paper).
+"""`adaptation`: the return of trial 1, 2, … within an episode (beyond the paper).
 
-What in-context learning looks like: weights are frozen, the start is the same in every
-trial, so whatever rises from left to right was learned from the trials before. The last
-evaluation of each run, under the map it was never trained on.
+What in-context learning looks like: weights are frozen and trials restart alike, so
+whatever rises from left to right was learned from the trials before. The last
+evaluation of each run, under a map it was never trained on.
 """
 
 from __future__ import annotations
@@ -10,36 +10,22 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from freeproj.report.figures.panels import draw_lengths, mean_text
-from freeproj.report.paper.baselines import level_numbers, trials_of
-from freeproj.report.paper.run_numbers import (
-    adaptation_numbers,
-    ordered_tasks,
-    read_runs,
-)
+from freeproj.experiments.dataset import Dataset
+from freeproj.report.figures.panels import draw_panels, mean_text
+from freeproj.report.paper.curves import need_runs, trial_numbers
 from freeproj.report.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
 
-def compute(runs: str) -> dict[str, np.ndarray]:
-    """Returns mean return and interval by trial, for every cell of a folder of runs."""
-    gathered = read_runs(runs)
-    if not gathered.adaptations:
-        raise ValueError(
-            f"{runs} has no returns trial by trial; they are logged by runs with "
-            "evaluation.episodes = true."
-        )
-    tasks = ordered_tasks([each.task for each in gathered.adaptations])
-    return {
-        **adaptation_numbers(gathered.adaptations),
-        **level_numbers(tasks, trials_of(gathered.runs)),
-    }
+def compute(dataset: Dataset) -> dict[str, np.ndarray]:
+    """Return mean return and interval by trial, for every cell of a dataset."""
+    return trial_numbers(need_runs(dataset))
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws tasks beside each other and memories below each other."""
-    figure = draw_lengths(numbers, "trials", "trial_chance", "return")
+    """Draw tasks beside each other and other settings below each other."""
+    figure = draw_panels(numbers, "trials", True, "return")
     figure.suptitle(
         "Return of each trial of an episode, last evaluation: "
         f"{mean_text(numbers['n_runs'])}",

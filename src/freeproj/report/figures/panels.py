@@ -1,8 +1,7 @@
-"""What pictures of runs share: a curve with its band, lines of chance, a grid."""
+"""What figures of runs share: a curve with its band, lines of chance, a grid."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,27 +10,28 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from freeproj.report.figures.style import COLUMN, WIDE, length_colour
-from freeproj.report.paper.labels import task_title
+from freeproj.report.paper.labels import method, seeds_text, task_title
 from freeproj.report.saved import Numbers
 
 __all__ = [
     "draw_curve",
-    "draw_lengths",
     "draw_level",
+    "draw_panels",
+    "line_label",
     "mean_text",
     "panel_grid",
-    "seeds_text",
     "share_legend",
 ]
 
 _CHANCE = {"color": "0.45", "lw": 0.8, "ls": (0, (1, 1.5)), "zorder": 1}
 _BLIND = {"color": "0.45", "lw": 0.8, "ls": (0, (5, 2, 1, 2)), "zorder": 1}
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 
 
 def draw_curve(
     axes: Axes, x: np.ndarray, numbers: Numbers, row: int, **style: Any
 ) -> None:
-    """Draws the points of a row that have data, with their band."""
+    """Draw the points of a row that have data, with their band."""
     seen = numbers["n_seeds"][row] > 0
     band = seen & ~np.isnan(numbers["low"][row])
     marker = "o" if seen.sum() < 2 else None  # one point makes no line
@@ -42,40 +42,45 @@ def draw_curve(
 
 
 def draw_level(axes: Axes, kind: str, value: float) -> None:
-    """Draws the line of `chance` or of the best `blind` policy, where it is known."""
+    """Draw the line of `chance` or of the best `blind` policy, where it is known."""
     if np.isnan(value):
         return
     label = {"chance": "chance", "blind": "best blind policy"}[kind]
     axes.axhline(value, label=label, **(_CHANCE if kind == "chance" else _BLIND))
 
 
-def draw_lengths(numbers: Numbers, x: str, level: str, ylabel: str) -> Figure:
-    """Draws a colour per word length, a column of panels per task, a row per memory.
+def line_label(numbers: Numbers, row: int) -> str:
+    """Name a line: "ℓ = 1 (RP)", or "ℓ = 4, 64 words" where that differs too."""
+    label, length = str(numbers["line"][row]), int(numbers["length"][row])
+    return f"{label} (RP)" if method(length) == "RP" else label
+
+
+def draw_panels(numbers: Numbers, x: str, per_trial: bool, ylabel: str) -> Figure:
+    """Draw a colour per word length, a column per task, a row per other settings.
 
     Args:
         x: the name of the columns' places, `updates` or `trials`.
-        level: the name of the line of chance.
+        per_trial: the returns are those of one trial.
     """
-    memories = sorted(set(numbers["memory"].tolist()))
-    tasks = numbers["tasks"].tolist()
-    figure, panels = panel_grid(len(memories), len(tasks))
+    rows = list(dict.fromkeys(numbers["panel"].tolist()))
+    tasks = list(dict.fromkeys(numbers["task"].tolist()))
+    figure, panels = panel_grid(len(rows), len(tasks))
     for column, task in enumerate(tasks):
         panels[0, column].set_title(task_title(task))
         panels[-1, column].set_xlabel(x.removesuffix("s"))
-        for axes, memory in zip(panels[:, column], memories, strict=True):
-            _draw_panel(axes, numbers, x, task, memory)
-            draw_level(axes, "chance", float(numbers[level][column]))
-    for row, memory in enumerate(memories):
-        panels[row, 0].set_ylabel(f"{memory.upper()}: {ylabel}")
+        for axes, panel in zip(panels[:, column], rows, strict=True):
+            _draw_panel(axes, numbers, x, task, panel, per_trial)
+    for row, panel in enumerate(rows):
+        panels[row, 0].set_ylabel(f"{panel.replace(', ', chr(10))}\n{ylabel}")
     share_legend(figure, panels)
     return figure
 
 
 def panel_grid(n_rows: int, n_columns: int) -> tuple[Figure, np.ndarray]:
-    """Returns a figure as wide as its columns need, at most a page, and its panels."""
+    """Return a figure as wide as its columns need, at most a page, and its panels."""
     width = min(WIDE, max(COLUMN, 1.75 * n_columns))
     figure = Figure(figsize=(width, 0.75 + 1.45 * n_rows))
-    # Scales differ from task to task and are shared between the memories.
+    # Scales differ from task to task and are shared between the rows.
     panels = figure.subplots(
         n_rows, n_columns, squeeze=False, sharex="col", sharey="col"
     )
@@ -86,7 +91,7 @@ def panel_grid(n_rows: int, n_columns: int) -> tuple[Figure, np.ndarray]:
 
 
 def share_legend(figure: Figure, panels: np.ndarray) -> None:
-    """Puts one legend of all panels below them, each entry once."""
+    """Put one legend of all panels below them, each entry once."""
     entries: dict[str, Any] = {}
     for axes in panels.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -101,31 +106,35 @@ def share_legend(figure: Figure, panels: np.ndarray) -> None:
     )
 
 
-def seeds_text(counts: Sequence[int] | np.ndarray) -> str:
-    """Says how many seeds stand behind curves: "1 seed", "3 seeds", "2–3 seeds"."""
-    low, high = int(np.min(counts)), int(np.max(counts))
-    number = str(low) if low == high else f"{low}–{high}"
-    return f"{number} seed" + ("" if high == 1 else "s")
-
-
 def mean_text(counts: np.ndarray) -> str:
-    """Says what the curves show; of one seed there is no band."""
-    if np.max(counts) == 1:
-        return "1 seed, so no band"
-    return f"mean over {seeds_text(counts)}, 95 % band"
+    """Say what the curves show; below three seeds there is no band."""
+    counts = np.atleast_1d(counts)
+    band = ", 95 % band" if np.max(counts) > 2 else ", too few for a band"
+    return f"mean over {seeds_text(counts.tolist())}{band}"
 
 
-def _draw_panel(axes: Axes, numbers: Numbers, x: str, task: str, memory: str) -> None:
-    here = np.flatnonzero((numbers["task"] == task) & (numbers["memory"] == memory))
-    order = np.argsort(numbers["length"][here], kind="stable")
-    for row in here[order].tolist():
-        length = int(numbers["length"][row])
-        label = f"ℓ = {length}" + (" (RP)" if length == 1 else "")
-        colour = length_colour(length)
-        draw_curve(axes, numbers[x], numbers, row, color=colour, label=label)
+def _draw_panel(
+    axes: Axes, numbers: Numbers, x: str, task: str, panel: str, per_trial: bool
+) -> None:
+    here = np.flatnonzero((numbers["task"] == task) & (numbers["panel"] == panel))
     if not len(here):
-        # On a ground of its own: the line of chance may run through the middle.
-        ground = {"facecolor": axes.get_facecolor(), "edgecolor": "none"}
-        axes.text(
-            0.5, 0.5, "no runs", ha="center", transform=axes.transAxes, bbox=ground
+        axes.set_axis_off()
+        return
+    order = here[np.argsort(numbers["length"][here], kind="stable")].tolist()
+    seen: dict[int, int] = {}
+    for row in order:
+        length = int(numbers["length"][row])
+        dash = _DASHES[seen.setdefault(length, 0) % len(_DASHES)]
+        seen[length] += 1
+        draw_curve(
+            axes,
+            numbers[x],
+            numbers,
+            row,
+            color=length_colour(length),
+            ls=dash,
+            label=line_label(numbers, row),
         )
+    row = order[0]
+    share = numbers["n_trials"][row] if per_trial else 1
+    draw_level(axes, "chance", float(numbers["chance"][row] / share))

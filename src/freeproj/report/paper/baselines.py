@@ -1,120 +1,63 @@
-"""Lines to compare returns with: chance, the best blind policy, the best possible.
+"""What an episode's return is compared with: chance, the best blind policy, ceiling.
 
-`freeproj.envs.baselines` has them for one trial; these are for an episode of trials
-that restart from the same start, as runs are scored.
+`freeproj.envs.baselines` has them for one trial; these are for an episode of trials, as
+runs are scored. The uniform policy's trials are nearly independent, so its episode has
+n times a trial's mean and √n times its standard deviation.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from freeproj.envs.baselines import baselines
-from freeproj.experiments.run import Run
-from freeproj.report.gathering import cell_task
-from freeproj.report.paper.numbers import PAPER_TASKS
 
-__all__ = [
-    "Baseline",
-    "Levels",
-    "episode_levels",
-    "level_numbers",
-    "table_baselines",
-    "trials_of",
-]
+__all__ = ["Levels", "episode_levels"]
 
 _NAN = float("nan")
-
-
-class Baseline(NamedTuple):
-    """What an episode (the paper's: 16 trials) of a task is to be compared with.
-
-    `freeproj.envs.baselines` has numbers of one trial. The uniform policy's trials are
-    nearly independent (exactly so in the card tasks): its episode has 16 times a
-    trial's mean and, to within two per cent, 4 times its std.
-    """
-
-    chance: float | int  # mean return of the uniform policy
-    ceiling: float | int  # best possible mean return
-    chance_std: float | int = _NAN  # of one episode; without it, no chance MMER
-    blind: float | int = _NAN  # mean return of the best policy that sees nothing
-    blind_name: str = ""
 
 
 class Levels(NamedTuple):
     """Mean returns of an episode; nan where a task has no stored numbers."""
 
-    chance: float  # the uniform policy
-    chance_std: float  # of one episode
-    blind: float  # the best policy that looks at nothing
-    blind_name: str
-    ceiling: float  # the best possible
-    trial_chance: float  # of one trial
+    n_trials: int
+    chance: float = _NAN  # the uniform policy
+    chance_std: float = _NAN  # of one episode
+    blind: float = _NAN  # the best policy that looks at nothing
+    blind_name: str = ""
+    ceiling: float = _NAN  # the best possible
+
+    @property
+    def headroom(self) -> float:
+        """What seeing can gain: the ceiling less the best blind policy."""
+        return self.ceiling - self.blind
+
+    @property
+    def scale(self) -> float:
+        """The headroom, or 1 where it is not known: differences are divided by it."""
+        return self.headroom if self.headroom > 0 else 1.0
 
 
-def episode_levels(task: str, n_trials: int | None) -> Levels:
-    """Returns the lines of a task for episodes of so many trials."""
-    unknown = Levels(_NAN, _NAN, _NAN, "", _NAN, _NAN)
-    if n_trials is None:
-        return unknown
-    stored = baselines(task)
-    if stored is None:
-        return unknown  # several tasks together, or a variant that was never measured
+def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Levels:
+    """Return the levels of a task for episodes of so many trials.
+
+    Args:
+        fresh_start: every trial starts anew, so each is as hard as the first.
+    """
+    if ":" in task:  # of one's own; reading results runs nobody's code
+        return Levels(n_trials)
+    try:
+        stored = baselines(task)
+    except ValueError:
+        return Levels(n_trials)  # several tasks together, or one never measured
     name, blind = stored.best_blind
-    chance = stored.chance
-    trial_std = chance.standard_error * math.sqrt(chance.n_trials)
+    chance, first = stored.chance, stored.first_trial
+    single = first is not None and first.kind != "reached" and fresh_start
     return Levels(
+        n_trials,
         chance=n_trials * chance.mean,
-        chance_std=math.sqrt(n_trials) * trial_std,
+        chance_std=math.sqrt(n_trials * chance.n_trials) * chance.standard_error,
         blind=n_trials * blind.mean,
         blind_name=name,
-        ceiling=stored.best_episode(n_trials),
-        trial_chance=chance.mean,
+        ceiling=n_trials * first.value if single else stored.best_episode(n_trials),
     )
-
-
-def trials_of(runs: Iterable[Run]) -> dict[str, int | None]:
-    """Returns the trials of an episode per task; None where the runs differ in it."""
-    found: dict[str, set[int]] = {}
-    for run in runs:
-        found.setdefault(cell_task(run.config), set()).add(run.config.n_trials)
-    return {task: min(n) if len(n) == 1 else None for task, n in found.items()}
-
-
-def table_baselines(
-    runs: Iterable[Run], tasks: Iterable[str] = ()
-) -> dict[str, Baseline]:
-    """Returns what the tables of the runs are to be compared with, per task.
-
-    Tasks of the paper without runs, and further `tasks`, have episodes of 16 trials.
-    """
-    trials = dict.fromkeys((*PAPER_TASKS, *tasks), 16) | trials_of(runs)
-    found = {}
-    for task, n_trials in trials.items():
-        each = episode_levels(task, n_trials)
-        found[task] = Baseline(
-            chance=each.chance,
-            ceiling=each.ceiling,
-            chance_std=each.chance_std,
-            blind=each.blind,
-            blind_name=each.blind_name,
-        )
-    return found
-
-
-def level_numbers(
-    tasks: Sequence[str], trials: dict[str, int | None]
-) -> dict[str, np.ndarray]:
-    """Returns the lines as columns, one entry per task, for a picture's numbers."""
-    levels = [episode_levels(task, trials.get(task)) for task in tasks]
-    return {
-        "tasks": np.array(list(tasks), str),
-        "n_trials": np.array([trials.get(task) or 0 for task in tasks], int),
-        **{
-            name: np.array([getattr(each, name) for each in levels], float)
-            for name in ("chance", "blind", "ceiling", "trial_chance")
-        },
-    }

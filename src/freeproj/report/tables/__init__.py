@@ -1,72 +1,104 @@
-"""`table-results` and `table-lengths`: our cells beside the paper's, and beside luck.
+"""The tables by name: a dataset goes in, a text comes out.
 
-A tidy table of evaluations goes in (`freeproj.stats`), a text comes out: for the
-terminal, Markdown, LaTeX or CSV. A cell without data says so, with its count 0.
+`table-results` (Table 1), `table-lengths` (Table 2) and `table-held-out` (runs tested
+on a task that they were not trained on). Further ones: `TABLES.add(name, TableSpec)`.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from freeproj.report.paper.baselines import Baseline
+from freeproj.experiments.dataset import Dataset
+from freeproj.names import Registry
 from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
 from freeproj.report.tables.lengths import length_records, lengths_grid
-from freeproj.report.tables.results import result_records
-from freeproj.report.tables.results_grid import results_grid
+from freeproj.report.tables.results import result_records, results_grid
 
-__all__ = ["FORMATS", "TABLES", "format_table", "records_csv"]
+__all__ = ["FORMATS", "TABLES", "TableSpec", "format_table", "make_table"]
 
-FORMATS: dict[str, Callable[[Grid], str]] = {
-    "terminal": to_terminal,
-    "markdown": to_markdown,
-    "latex": to_latex,
-}
+FORMATS = ("terminal", "markdown", "latex", "csv", "json")
 
-# name: (records of numbers, their grid, title)
-TABLES: dict[str, tuple[Callable, Callable[..., Grid], str]] = {
-    "table-results": (result_records, results_grid, "Table 1: MMER and raw returns."),
-    "table-lengths": (length_records, lengths_grid, "Table 2: the best word length."),
-}
+
+@dataclass(frozen=True)
+class TableSpec:
+    """A table: numbers from a dataset, and how they are laid out."""
+
+    title: str
+    records: Callable[..., Sequence[Any]]  # each has a method `flat()`
+    grid: Callable[..., Grid]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+TABLES: Registry = Registry("table")
+TABLES.add(
+    "table-results",
+    TableSpec("Returns beside the paper's (Table 1)", result_records, results_grid),
+)
+TABLES.add(
+    "table-lengths",
+    TableSpec("The best word length (Table 2)", length_records, lengths_grid),
+)
+TABLES.add(
+    "table-held-out",
+    TableSpec(
+        "Returns on a task held out from training",
+        result_records,
+        results_grid,
+        {"protocol": "task"},
+    ),
+)
+
+
+def make_table(name: str, dataset: Dataset, **options: Any) -> Grid | None:
+    """Return a table of a dataset, or None if it has no runs for it."""
+    spec = TABLES.resolve(name)
+    records = spec.records(dataset, **(spec.options | options))
+    return spec.grid(records, dataset).without_empty() if records else None
 
 
 def format_table(
-    name: str,
-    table: Any,
-    *,
-    baselines: Mapping[str, Baseline | tuple] | None = None,
-    form: str = "terminal",
-    **options: Any,
+    name: str, dataset: Dataset, form: str = "terminal", width: int = 80, **options: Any
 ) -> str:
-    """Returns a table of the paper by name, with our numbers, as a text.
+    """Return a table of a dataset as a text.
 
     Args:
-        table: whatever `freeproj.stats.as_table` accepts.
-        baselines: per task an episode's (chance, ceiling) or a whole `Baseline`.
-        form: one of `FORMATS`, or `csv` for plain numbers.
-        options: `protocol`, `counting`; for results also `by`, see `CRITERIA`.
+        form: one of `FORMATS`; csv and json have plain numbers.
+        width: of the terminal.
     """
-    if name not in TABLES:
-        raise ValueError(f"No table {name!r}. Known: {', '.join(TABLES)}.")
-    if form not in (*FORMATS, "csv"):
-        known = ", ".join((*FORMATS, "csv"))
-        raise ValueError(f"`form` must be one of {known}, got {form!r}.")
-    make_records, make_grid, _ = TABLES[name]
-    if name == "table-results":
-        options["baselines"] = baselines
-    records = make_records(table, **options)
-    if form == "csv":
-        return records_csv(records)
-    return FORMATS[form](make_grid(records))
+    if form not in FORMATS:
+        raise ValueError(f"`form` must be one of {', '.join(FORMATS)}, got {form!r}.")
+    spec = TABLES.resolve(name)
+    records = spec.records(dataset, **(spec.options | options))
+    if not records:
+        held = "task-held-out" if "protocol" in spec.options else "projection-held-out"
+        raise ValueError(f"No {held} runs to make {name} of.")
+    if form in ("csv", "json"):
+        rows = [record.flat() for record in records]
+        return _csv(rows) if form == "csv" else _json(rows)
+    grid = spec.grid(records, dataset).without_empty()
+    if form == "terminal":
+        return to_terminal(grid, width)
+    return to_markdown(grid) if form == "markdown" else to_latex(grid)
 
 
-def records_csv(records: list[Any]) -> str:
-    """Writes records with a method `flat()` as CSV; no data is nan, counts are 0."""
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
-    rows = [record.flat() for record in records]
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _json(rows: Sequence[dict[str, Any]]) -> str:
+    plain = [{key: _plain(value) for key, value in row.items()} for row in rows]
+    return json.dumps(plain, indent=2) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

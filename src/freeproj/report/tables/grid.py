@@ -1,19 +1,23 @@
 """A table of texts, and its forms: terminal, Markdown, LaTeX (booktabs).
 
-The cells are written with the signs that people read (±, ℓ, —); LaTeX gets its own.
+The cells are written with the signs that people read (±, ℓ, –); LaTeX gets its own. A
+terminal that is too narrow gets fewer columns, and is told which are missing.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-__all__ = ["Grid", "to_latex", "to_markdown", "to_rich", "to_terminal"]
+__all__ = ["NONE", "Column", "Grid", "to_latex", "to_markdown", "to_rich", "to_terminal"]
+
+NONE = "–"  # no data; a note says why
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -27,29 +31,75 @@ _LATEX = {
     "−": "$-$",
     "×": r"$\times$",
     "≥": r"$\ge$",
+    "…": r"\ldots{}",
 }
+
+
+class Column(NamedTuple):
+    """A column's head; those of the highest `rank` are dropped first, 0 never."""
+
+    name: str
+    is_text: bool = False
+    rank: int = 0
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows in groups under one header; the first `n_text` columns hold names."""
+    """Rows in groups under one header; a row with its first cell only is a heading."""
 
     title: str
-    columns: tuple[str, ...]
+    columns: tuple[Column, ...]
     groups: Sequence[Sequence[tuple[str, ...]]]
     notes: Sequence[str] = ()
-    n_text: int = 1
 
     def __post_init__(self):
-        for row in (row for group in self.groups for row in group):
+        for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(
                     f"A row must have {len(self.columns)} cells, got {len(row)}: {row}."
                 )
 
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """All rows."""
+        return [row for group in self.groups for row in group]
+
+    def without_empty(self) -> Grid:
+        """Drop the columns in which no row says anything."""
+        rows = [row for row in self.rows if any(row[1:])]
+        empty = {
+            i
+            for i, column in enumerate(self.columns)
+            if column.rank and all(row[i] in ("", NONE) for row in rows)
+        }
+        return self._keep([i for i in range(len(self.columns)) if i not in empty])
+
+    def within(self, width: int) -> Grid:
+        """Drop columns until the rest fits; the notes say which."""
+        kept = list(range(len(self.columns)))
+        while self._width(kept) > width and any(self.columns[i].rank for i in kept):
+            kept.remove(max(kept, key=lambda i: (self.columns[i].rank, i)))
+        dropped = [c.name for i, c in enumerate(self.columns) if i not in kept]
+        if not dropped:
+            return self
+        said = f"Not shown at this width: {', '.join(dropped)} (--wide shows all)."
+        narrow = self._keep(kept)
+        return replace(narrow, notes=[*narrow.notes, said])
+
+    def _keep(self, kept: list[int]) -> Grid:
+        cut = [[tuple(row[i] for i in kept) for row in group] for group in self.groups]
+        return replace(self, columns=tuple(self.columns[i] for i in kept), groups=cut)
+
+    def _width(self, kept: list[int]) -> int:
+        rows = [row for row in self.rows if any(row[1:])]
+        heads = [column.name for column in self.columns]
+        return sum(
+            1 + max(len(heads[i]), *(len(row[i]) for row in rows), 0) for i in kept
+        )
+
 
 def to_rich(grid: Grid) -> RichTable:
-    """Returns the table for a rich console."""
+    """Return the table for a rich console."""
     table = RichTable(
         title=grid.title,
         caption="\n".join(grid.notes),
@@ -59,39 +109,45 @@ def to_rich(grid: Grid) -> RichTable:
         padding=(0, 1, 0, 0),
         pad_edge=False,
     )
-    for i, name in enumerate(grid.columns):
-        justify = "left" if i < grid.n_text else "right"
-        table.add_column(name, justify=justify, no_wrap=i == 0)
+    for column in grid.columns:
+        justify = "left" if column.is_text else "right"
+        table.add_column(column.name, justify=justify, no_wrap=True, overflow="ignore")
     for group in grid.groups:
         for i, row in enumerate(group):
             table.add_row(*row, end_section=i == len(group) - 1)
     return table
 
 
-def to_terminal(grid: Grid, width: int = 200) -> str:
-    """Returns the table as plain text, at most `width` columns wide."""
+def to_terminal(grid: Grid, width: int = 80) -> str:
+    """Return the table as plain text, at most `width` columns wide.
+
+    Headings stand above the columns' grid, so they are printed as they are.
+    """
+    grid = grid.within(width)
     console = Console(file=io.StringIO(), width=width, color_system=None, markup=False)
-    console.print(to_rich(grid))
+    console.print(to_rich(_fold(grid)))
     text = console.file.getvalue()  # type: ignore[attr-defined]
+    for mark, heading in _headings(grid).items():
+        text = text.replace(mark, heading)
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n") + "\n"
 
 
 def to_markdown(grid: Grid) -> str:
-    """Returns a pipe table with title and notes."""
-    marks = [":--" if i < grid.n_text else "--:" for i in range(len(grid.columns))]
-    rows = [grid.columns, marks, *(row for group in grid.groups for row in group)]
-    lines = ["| " + " | ".join(_markdown(cell) for cell in row) + " |" for row in rows]
+    """Return a pipe table with title and notes."""
+    marks = [":--" if column.is_text else "--:" for column in grid.columns]
+    heads = [column.name for column in grid.columns]
+    lines = [
+        "| " + " | ".join(_markdown(cell) for cell in row) + " |"
+        for row in (heads, marks, *grid.rows)
+    ]
     notes = [f"- {_markdown(note)}" for note in grid.notes]
     return "\n".join([f"**{grid.title}**", "", *lines, "", *notes]).rstrip() + "\n"
 
 
 def to_latex(grid: Grid) -> str:
-    """Returns a `table` environment; it needs the booktabs package, and no other."""
-    align = "l" * grid.n_text + "r" * (len(grid.columns) - grid.n_text)
-    groups = [
-        "\n".join(_latex_row(row, indent="  ") for row in group)
-        for group in grid.groups
-    ]
+    """Return a `table` environment; it needs the booktabs package, and no other."""
+    align = "".join("l" if column.is_text else "r" for column in grid.columns)
+    groups = ["\n".join(_latex_row(row, "  ") for row in g) for g in grid.groups]
     return "\n".join(
         [
             r"\begin{table}",
@@ -99,7 +155,7 @@ def to_latex(grid: Grid) -> str:
             rf"\caption{{{_latex(' '.join((grid.title + '.', *grid.notes)))}}}",
             rf"\begin{{tabular}}{{{align}}}",
             r"\toprule",
-            _latex_row(grid.columns),
+            _latex_row([column.name for column in grid.columns]),
             r"\midrule",
             "\n\\midrule\n".join(groups),
             r"\bottomrule",
@@ -108,6 +164,21 @@ def to_latex(grid: Grid) -> str:
             "",
         ]
     )
+
+
+def _headings(grid: Grid) -> dict[str, str]:
+    """Short marks for rows that are headings: they must not widen their column."""
+    found = [row[0] for row in grid.rows if not any(row[1:])]
+    return {f"§{i}§": heading for i, heading in enumerate(found)}
+
+
+def _fold(grid: Grid) -> Grid:
+    marks = {heading: mark for mark, heading in _headings(grid).items()}
+    groups = [
+        [row if any(row[1:]) else (marks[row[0]], *row[1:]) for row in group]
+        for group in grid.groups
+    ]
+    return replace(grid, groups=groups)
 
 
 def _markdown(text: str) -> str:

@@ -1,124 +1,125 @@
-"""Table 2: the best word length ℓ* per task and memory, ours beside the paper's.
+"""Table 2: the best word length per task, memory and whatever else the runs vary.
 
-The paper chooses ℓ* by test MMER, on the score that it then reports. Choices by
-training returns stand beside it.
+The paper chooses ℓ* by the very score that it then reports. Here it is also chosen on
+one half of the seeds and tested on the other, both ways.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
+from freeproj.experiments.dataset import Dataset
+from freeproj.report.paper.cells import make_cells
+from freeproj.report.paper.labels import axis_name, run_counts, value_text
 from freeproj.report.paper.numbers import PAPER_LENGTHS
-from freeproj.report.tables.grid import Grid
-from freeproj.report.tables.results_grid import number_text
-from freeproj.stats import CRITERIA, Cell, LengthChoice, as_table, best_lengths
+from freeproj.report.tables.grid import NONE, Column, Grid
+from freeproj.report.tables.results import number_text
+from freeproj.stats import SplitChoice, split_choice
 
 __all__ = ["LengthRecord", "length_records", "lengths_grid"]
 
 
 @dataclass(frozen=True)
 class LengthRecord:
-    """ℓ* of one task and memory by one criterion; None without data."""
+    """The scores of all word lengths with the same other settings."""
 
-    task: str
-    memory: str
-    by: str
-    protocol: str
-    counting: str
-    length: int | None
-    n_generators: int | None
-    paper_length: int | None  # by test MMER
-    means: Mapping[Cell, float]  # mean score over seeds, of each length
-    n_seeds: Mapping[Cell, int]
+    settings: dict[str, Any]  # without ℓ
+    means: Mapping[int, float]  # over seeds
+    n_seeds: Mapping[int, int]
+    best: int | None
+    choice: SplitChoice | None  # of ℓ > 1 against ℓ = 1
+    paper: int | None  # by its test MMER
 
     def flat(self) -> dict[str, Any]:
-        """Returns plain columns, for CSV; means and seeds as `ℓ:value` lists."""
-        fields = dict(vars(self))
-        for name in ("means", "n_seeds"):
-            values = fields[name].items()
-            fields[name] = " ".join(f"{cell.length}:{value}" for cell, value in values)
-        return fields
+        """Return plain columns; means and seeds as `ℓ:value` lists."""
+        return {
+            **self.settings,
+            "best": self.best,
+            "paper": self.paper,
+            "means": " ".join(f"{k}:{v:.4g}" for k, v in self.means.items()),
+            "seeds": " ".join(f"{k}:{v}" for k, v in self.n_seeds.items()),
+            "chosen": "" if self.choice is None else _chosen(self.choice),
+            "held_out_difference": self.choice.mean if self.choice else math.nan,
+            "held_out_p": self.choice.p if self.choice else math.nan,
+        }
 
 
-def length_records(
-    table: Any, *, protocol: str = "projection", counting: str = "window"
-) -> list[LengthRecord]:
-    """Returns ℓ* by every criterion, for the paper's cells and the table's others."""
-    table = as_table(table)
-    choices = {
-        by: best_lengths(table, by=by, protocol=protocol, counting=counting)
-        for by in CRITERIA
-    }
-    ours = (pair for chosen in choices.values() for pair in chosen)
-    pairs = dict.fromkeys((*PAPER_LENGTHS, *ours))
-    return [
-        _record(pair, by, chosen.get(pair), protocol, counting)
-        for pair in pairs
-        for by, chosen in choices.items()
-    ]
+def length_records(dataset: Dataset, protocol: str = "projection") -> list[LengthRecord]:
+    """Return the word lengths of every group of cells that differ in ℓ only."""
+    cells = make_cells(dataset, protocol)
+    records = []
+    for by_length in cells.families().values():
+        scores = {ell: cells.scores(key) for ell, key in sorted(by_length.items())}
+        seen = {
+            ell: [v for v in found.values() if not math.isnan(v)]
+            for ell, found in scores.items()
+        }
+        means = {ell: float(np.mean(v)) for ell, v in seen.items() if v}
+        free = {ell: found for ell, found in scores.items() if ell > 1}
+        settings = cells.settings(next(iter(by_length.values())), "projection.length")
+        records.append(
+            LengthRecord(
+                settings,
+                means,
+                {ell: len(values) for ell, values in seen.items()},
+                max(means, key=means.__getitem__) if means else None,
+                split_choice(free, scores[1]) if free and 1 in scores else None,
+                PAPER_LENGTHS.get((str(settings["task"]), str(settings["memory"]))),
+            )
+        )
+    return records
 
 
-def lengths_grid(records: Sequence[LengthRecord]) -> Grid:
-    """Lays the choices out: a row per task and memory, a column per criterion."""
-    lengths = sorted({cell.length for r in records for cell in r.means})
-    columns = ("task", "memory", "paper ℓ*", "test MMER ℓ*", "train MMER ℓ*")
-    columns += ("train raw ℓ*", *(f"at ℓ={each}" for each in lengths), "n")
-    rows = [
-        _row(list(group), lengths)
-        for _, group in groupby(records, key=lambda r: (r.task, r.memory))
-    ]
-    groups = [list(group) for _, group in groupby(rows, key=lambda row: row[1])]
+def lengths_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
+    """Lay the lengths out: a row per group, a column per length."""
+    lengths = sorted({ell for record in records for ell in record.n_seeds})
+    axes = list(records[0].settings) if records else ["task"]
+    columns = (
+        *(Column(axis_name(axis), True) for axis in axes),
+        Column("paper ℓ*", rank=3),
+        Column("best ℓ"),
+        *(Column(f"ℓ={ell}", rank=1) for ell in lengths),
+        Column("ℓ by half", rank=2),
+        Column("gain", rank=4),
+        Column("p", rank=4),
+        Column("seeds"),
+    )
+    rows = [_row(record, axes, lengths) for record in records]
+    groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
     notes = [
-        "ℓ* has the largest mean over seeds: of test MMER, as in the paper, which "
-        "chooses on the score that it reports; or of the training returns.",
-        "Means that differ by less than their spread over seeds choose by luck. At ℓ: "
-        "mean test MMER. n: seeds with data, of each length.",
+        run_counts(dataset),
+        "At each ℓ: mean return of the last three held-out evaluations. Best: the "
+        "largest of them, which luck alone decides where they differ by less than "
+        "their spread over seeds.",
+        "ℓ by half: the best ℓ > 1 chosen on one half of the seeds and on the other; "
+        "gain: what the choice earns over ℓ = 1 on the seeds it was not chosen on.",
     ]
-    if records:
-        settings = f"{records[0].protocol}. Counting: {records[0].counting}."
-        notes.insert(0, f"Held out: {settings}")
-    return Grid("The best word length", columns, groups, notes, 2)
+    return Grid("The best word length", columns, groups, notes)
 
 
-def _record(
-    pair: tuple[str, str],
-    by: str,
-    choice: LengthChoice | None,
-    protocol: str,
-    counting: str,
-) -> LengthRecord:
-    best = choice.best if choice else None
-    return LengthRecord(
-        task=pair[0],
-        memory=pair[1],
-        by=by,
-        protocol=protocol,
-        counting=counting,
-        length=best.length if best else None,
-        n_generators=best.n_generators if best else None,
-        paper_length=PAPER_LENGTHS.get(pair),
-        means=choice.means if choice else {},
-        n_seeds=choice.n_seeds if choice else {},
-    )
-
-
-def _row(records: list[LengthRecord], lengths: list[int]) -> tuple[str, ...]:
-    by = {record.by: record for record in records}
-    test = by["test-mmer"]
-    means = {cell.length: mean for cell, mean in test.means.items()}
-    counts = sorted(set(test.n_seeds.values())) or [0]
+def _row(
+    record: LengthRecord, axes: Sequence[str], lengths: Sequence[int]
+) -> tuple[str, ...]:
+    choice = record.choice
+    tested = choice is not None and not math.isnan(choice.mean)
+    counts = sorted(set(record.n_seeds.values())) or [0]
     return (
-        test.task,
-        test.memory,
-        _length_text(test.paper_length),
-        *(_length_text(by[name].length) for name in CRITERIA),
-        *(number_text(means.get(length, float("nan"))) for length in lengths),
-        "–".join(str(count) for count in dict.fromkeys((counts[0], counts[-1]))),
+        *(value_text(axis, record.settings[axis]) for axis in axes),
+        str(record.paper or NONE),
+        str(record.best or NONE),
+        *(number_text(record.means.get(ell, math.nan)) for ell in lengths),
+        _chosen(choice) if choice and tested else NONE,
+        number_text(choice.mean) if choice and tested else NONE,
+        f"{choice.p:.2g}" if choice and tested else NONE,
+        "–".join(str(n) for n in dict.fromkeys((counts[0], counts[-1]))),
     )
 
 
-def _length_text(length: int | None) -> str:
-    return "—" if length is None else str(length)
+def _chosen(choice: SplitChoice) -> str:
+    return " / ".join(str(ell) for ell in choice.choices if ell is not None)

@@ -1,199 +1,334 @@
-"""Table 1: tasks x (RP, FRP) x memories, ours beside the paper's and beside luck.
+"""Table 1: every cell of the runs, beside the paper's, chance, blind and ceiling.
 
-Every cell tells what it rests on: seeds, updates, finished and unfinished episodes; and
-what it is to be compared with: the uniform policy, the MMER that this policy reaches by
-chance in as many evaluations, and the best possible return.
+A cell is task, memory, word length and whatever else the runs vary. Its score is the
+mean of the last three held-out evaluations; MMER, the paper's score, stands beside it.
+Longer words are compared with ℓ = 1 of the same settings through the one gate that the
+claims use as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from freeproj.report.paper.baselines import Baseline
-from freeproj.report.paper.numbers import (
-    N_EPISODES,
-    N_SEEDS,
-    N_UPDATES,
-    PAPER_LENGTHS,
-    PAPER_RESULTS,
-    PAPER_TASKS,
-    PaperNumbers,
+from freeproj.experiments.dataset import Dataset
+from freeproj.report.paper.baselines import Levels
+from freeproj.report.paper.cells import COUNTING, Cells, Key, first_map, make_cells
+from freeproj.report.paper.comparisons import against_plain, looks, share_unit
+from freeproj.report.paper.labels import (
+    axis_name,
+    map_title,
+    method,
+    run_counts,
+    task_title,
+    value_text,
 )
+from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
+from freeproj.report.tables.grid import NONE, Column, Grid
 from freeproj.stats import (
-    Cell,
-    Interval,
-    SeedScore,
+    Audit,
+    CellVerdict,
     Summary,
-    as_table,
-    best_lengths,
     chance_mmer,
-    group_by_cell,
-    seed_scores,
     summarise,
 )
 
-__all__ = ["ResultRecord", "result_records"]
+__all__ = ["ResultRecord", "number_text", "result_records", "results_grid"]
 
-_NAN = float("nan")
+_IN_METHOD = ("task", "memory", "projection.length")
+_NAN = math.nan
 
 
 @dataclass(frozen=True)
 class ResultRecord:
-    """A method on a task, ours or the paper's; nan and None are not known."""
+    """One cell."""
 
-    task: str
-    method: str  # "RP" or "FRP"
-    memory: str
-    source: str  # "ours" or "paper"
-    protocol: str
-    counting: str
-    chosen_by: str  # how the length of FRP was chosen
-    n_generators: int | None
-    length: int | None
-    updates: tuple[int, int] | None  # of the shortest and of the longest run
+    settings: dict[str, Any]  # by axis
+    score: Summary  # of the last three evaluations
     mmer: Summary
-    raw: Summary
-    n_evaluations: int  # with data, of a run
-    n_finished: int | None  # episodes, over all runs and evaluations
-    n_unfinished: int | None
-    baseline: Baseline
-    chance_mmer: float
+    difference: CellVerdict | None  # against ℓ = 1, as a share of the headroom
+    unit: str  # of the difference
+    audit: Audit
+    levels: Levels
+    chance_mmer: float  # what the uniform policy reaches in as many evaluations
+    budget: tuple[int, int]  # updates of the shortest and of the longest run
+    n_unfinished: float  # share of episodes that did not end
+    without_verdict: str  # why there is none
+
+    @property
+    def task(self) -> str:
+        """The task that was tested."""
+        return str(self.settings["task"])
 
     def flat(self) -> dict[str, Any]:
-        """Returns plain columns, for CSV."""
-        fields = dict(vars(self))
-        updates = fields.pop("updates") or (None, None)
-        fields |= {"updates_min": updates[0], "updates_max": updates[1]}
-        for name in ("mmer", "raw"):
-            values = fields.pop(name)._asdict()
-            low, high = values.pop("interval")
-            values |= {"iqm_low": low, "iqm_high": high}
-            fields |= {f"{name}_{key}": value for key, value in values.items()}
-        baseline = fields.pop("baseline")
+        """Return plain columns, for CSV and JSON."""
+        fields = dict(self.settings)
+        for name in ("score", "mmer"):
+            summary: Summary = getattr(self, name)
+            low, high = (summary.interval or (_NAN, _NAN))[:2]
+            fields |= {
+                f"{name}_{key}": getattr(summary, key)
+                for key in ("n", "mean", "std", "median", "iqm")
+            } | {f"{name}_low": low, f"{name}_high": high}
+        gap = self.difference
+        ends = (gap and gap.interval) or (_NAN, _NAN)
         return fields | {
-            "chance": baseline.chance,
-            "blind": baseline.blind,
-            "ceiling": baseline.ceiling,
+            "difference": gap.mean if gap else _NAN,
+            "difference_low": ends[0],
+            "difference_high": ends[1],
+            "difference_unit": self.unit,
+            "verdict": str(gap.outcome) if gap else self.without_verdict,
+            "uses_observation": self.audit.uses_observation,
+            "chance": self.levels.chance,
+            "blind": self.levels.blind,
+            "ceiling": self.levels.ceiling,
+            "chance_mmer": self.chance_mmer,
+            "updates_min": self.budget[0],
+            "updates_max": self.budget[1],
+            "unfinished": self.n_unfinished,
         }
 
 
 def result_records(
-    table: Any,
-    *,
-    baselines: Mapping[str, Baseline | tuple] | None = None,
-    by: str = "test-mmer",
-    protocol: str = "projection",
-    counting: str = "window",
+    dataset: Dataset, protocol: str = "projection", counting: str = COUNTING
 ) -> list[ResultRecord]:
-    """Returns the cells of Table 1, each ours and then, where it exists, the paper's.
-
-    FRP is at its best length ℓ > 1. All cells of the paper are there, with n = 0 where
-    the table has no data for them; then the table's other tasks and memories.
-    """
-    table, settings = as_table(table), {"protocol": protocol, "counting": counting}
-    cells = group_by_cell(seed_scores(table, split="test", **settings))
-    choices = best_lengths(table, by=by, only_free=True, **settings)
-    tasks = dict.fromkeys((*PAPER_TASKS, *(cell.task for cell in cells)))
-    memories = dict.fromkeys(("gru", "s5", *(cell.memory for cell in cells)))
+    """Return all cells of a dataset, in the order of their axes."""
+    cells = make_cells(dataset, protocol)
+    compared = against_plain(cells)
     records = []
-    for key in product(tasks, ("RP", "FRP"), memories):
-        task, method, memory = key
-        choice = choices.get((task, memory))
-        free = choice.best if choice else None
-        cell = free if method == "FRP" else _plain_cell(cells, task, memory)
-        given: Any = (baselines or {}).get(task, (_NAN, _NAN))
-        baseline = Baseline(*given)
-        if cell or key in PAPER_RESULTS:
-            scores = cells.get(cell, []) if cell else []
-            shared = {**settings, "chosen_by": by}
-            records.append(_our_record(key, cell, scores, baseline, shared))
-        if key in PAPER_RESULTS:
-            records.append(_paper_record(key, baseline))
+    for key, runs in cells.runs.items():
+        records.append(
+            ResultRecord(
+                settings=cells.settings(key),
+                score=summarise(list(cells.scores(key, counting=counting).values())),
+                mmer=summarise(
+                    list(cells.scores(key, reduce=_best, counting=counting).values())
+                ),
+                difference=compared.verdict.cells.get(key),
+                unit=share_unit(cells, key),
+                audit=looks(cells, key),
+                levels=cells.levels(key),
+                chance_mmer=_luck(cells, key, counting),
+                budget=_budget([_last(run.updates) for run in runs]),
+                n_unfinished=_unfinished(cells, key, counting),
+                without_verdict=_reason(cells, key, compared),
+            )
+        )
     return records
 
 
-def _plain_cell(cells: Mapping[Cell, Any], task: str, memory: str) -> Cell | None:
-    """Returns the cell of ℓ = 1."""
-    plain = [c for c in cells if c[:2] == (task, memory) and c.length == 1]
-    if len(plain) > 1:
-        raise ValueError(
-            f"{task} with {memory} has RP runs of {len(plain)} values of "
-            "`n_generators`; keep one of them."
-        )
-    return plain[0] if plain else None
-
-
-def _our_record(
-    key: tuple[str, str, str],
-    cell: Cell | None,
-    scores: Sequence[SeedScore],
-    baseline: Baseline,
-    shared: Mapping[str, str],
-) -> ResultRecord:
-    task, method, memory = key
-    last = [score.last_update for score in scores]
-    n_with_data = [score.n_with_data for score in scores if score.n_with_data]
-    n_evaluations = round(np.mean(n_with_data)) if n_with_data else 0
-    n_finished = sum(score.n_finished for score in scores)
-    n_episodes = n_finished / sum(n_with_data) if n_with_data else _NAN
-    return ResultRecord(
-        task=task,
-        method=method,
-        memory=memory,
-        source="ours",
-        **shared,
-        n_generators=cell.n_generators if cell else None,
-        length=cell.length if cell else None,
-        updates=(min(last), max(last)) if last else None,
-        mmer=summarise([score.mmer for score in scores]),
-        raw=summarise([score.raw for score in scores]),
-        n_evaluations=n_evaluations,
-        n_finished=n_finished,
-        n_unfinished=sum(score.n_unfinished for score in scores),
-        baseline=baseline,
-        chance_mmer=_luck(baseline, n_episodes, n_evaluations),
+def results_grid(
+    records: Sequence[ResultRecord], dataset: Dataset, counting: str = COUNTING
+) -> Grid:
+    """Lay the records out task by task, with the levels and the paper's below each."""
+    axes = [a for a in (records[0].settings if records else {}) if a not in _IN_METHOD]
+    columns = (
+        Column("method", True),
+        *(Column(axis_name(axis), True) for axis in axes),
+        Column("seeds"),
+        Column("return [95 %]"),
+        Column("less RP [95 %]", rank=1),
+        Column("looks", rank=3),
+        Column("MMER", rank=2),
+        Column("median", rank=5),
+        Column("IQM", rank=6),
+        Column("updates", rank=4),
+        Column("unfinished", rank=7),
     )
+    groups = [
+        _task_rows(list(group), axes, columns)
+        for _, group in groupby(records, key=lambda record: record.task)
+    ]
+    title = "Held-out return of an episode"
+    return Grid(title, columns, groups, _notes(records, dataset, counting))
 
 
-def _paper_record(key: tuple[str, str, str], baseline: Baseline) -> ResultRecord:
-    task, method, memory = key
-    length = 1 if method == "RP" else PAPER_LENGTHS[task, memory]
-    return ResultRecord(
-        task=task,
-        method=method,
-        memory=memory,
-        source="paper",
-        protocol="projection",
-        counting="window",
-        chosen_by="test-mmer",
-        n_generators=round(256 ** (1 / length)),
-        length=length,
-        updates=(N_UPDATES, N_UPDATES),
-        mmer=_paper_summary(PAPER_RESULTS[key].mmer),
-        raw=_paper_summary(PAPER_RESULTS[key].raw),
-        n_evaluations=N_UPDATES,
-        n_finished=None,
-        n_unfinished=None,
-        baseline=baseline,
-        chance_mmer=_luck(baseline, N_EPISODES, N_UPDATES),
-    )
+def number_text(value: float, digits: int = 2) -> str:
+    """Write a number with some decimals, and no data as a dash."""
+    return NONE if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _paper_summary(numbers: PaperNumbers) -> Summary:
-    return Summary(N_SEEDS, 0, *numbers, interval=Interval(_NAN, _NAN))
+def _best(values: np.ndarray) -> float:
+    seen = values[~np.isnan(values)]
+    return float(seen.max()) if seen.size else _NAN
 
 
-def _luck(baseline: Baseline, n_episodes: float | int, n_evaluations: int) -> float:
-    if np.isnan(baseline.chance_std) or not n_evaluations:
+def _last(updates: np.ndarray) -> int:
+    return int(updates[-1]) if len(updates) else 0
+
+
+def _budget(updates: Sequence[int]) -> tuple[int, int]:
+    return min(updates), max(updates)
+
+
+def _episodes(cells: Cells, key: Key, name: str, counting: str) -> list[float]:
+    """Sum a count over the evaluations of each run."""
+    found = []
+    for run in cells.runs[key]:
+        column = f"test/{first_map(run)}/{counting}/{name}"
+        found.append(float(np.nansum(run.metrics.get(column, np.zeros(1)))))
+    return found
+
+
+def _unfinished(cells: Cells, key: Key, counting: str) -> float:
+    ended = sum(_episodes(cells, key, "n_finished", counting))
+    cut = sum(_episodes(cells, key, "n_unfinished", counting))
+    return cut / (ended + cut) if ended + cut else _NAN
+
+
+def _luck(cells: Cells, key: Key, counting: str) -> float:
+    """The MMER that the uniform policy reaches by chance, in as many evaluations."""
+    levels = cells.levels(key)
+    counts = [
+        run.metrics.get(f"test/{first_map(run)}/{counting}/n_finished", np.zeros(0))
+        for run in cells.runs[key]
+    ]
+    seen = [column[column > 0] for column in counts]
+    n_evaluations = round(np.mean([len(each) for each in seen])) if seen else 0
+    if math.isnan(levels.chance_std) or not n_evaluations:
         return _NAN
+    n_episodes = float(np.concatenate(seen).mean())
     return chance_mmer(
-        baseline.chance,
-        baseline.chance_std,
+        levels.chance,
+        levels.chance_std,
         n_episodes=n_episodes,
         n_evaluations=n_evaluations,
     )
+
+
+def _reason(cells: Cells, key: Key, compared: Any) -> str:
+    if key in compared.verdict.cells:
+        return ""
+    if key in compared.left_out:
+        return compared.left_out[key]
+    return "" if cells.length(key) == 1 else "no run with ℓ = 1"
+
+
+def _task_rows(
+    records: list[ResultRecord], axes: Sequence[str], columns: Sequence[Column]
+) -> list[tuple[str, ...]]:
+    levels, blank = records[0].levels, len(columns) - 1
+    trials = f"{levels.n_trials} trial" + "s" * (levels.n_trials != 1)
+    rows = [(f"{task_title(records[0].task)} ({trials})", *[""] * blank)]
+    rows += [_row(record, axes) for record in records]
+
+    def line(label: str, value: float, mmer: float = _NAN) -> None:
+        cells = {"return [95 %]": value, "MMER": mmer}
+        texts = [cells.get(column.name, _NAN) for column in columns[1:]]
+        shown = ("" if math.isnan(text) else number_text(text) for text in texts)
+        if not math.isnan(value):
+            rows.append((f"  {label}", *shown))
+
+    lucks = [r.chance_mmer for r in records if not math.isnan(r.chance_mmer)]
+    line("chance", levels.chance, max(lucks, default=_NAN))
+    line(f"best blind: {levels.blind_name}", levels.blind)
+    line("ceiling", levels.ceiling)
+    for label, raw, mmer in _paper_rows(records):
+        line(label, raw, mmer)
+    return rows
+
+
+def _paper_rows(records: list[ResultRecord]) -> list[tuple[str, float, float]]:
+    """The paper's rows of this task, for the memories that were run."""
+    task = records[0].task
+    found = []
+    for memory in dict.fromkeys(str(r.settings["memory"]) for r in records):
+        for name in ("RP", "FRP"):
+            if (task, name, memory) in PAPER_RESULTS:
+                result = PAPER_RESULTS[task, name, memory]
+                length = 1 if name == "RP" else PAPER_LENGTHS[task, memory]
+                label = f"paper: {name} ℓ={length} {memory.upper()}"
+                found.append((label, result.raw.mean, result.mmer.mean))
+    return found
+
+
+def _row(record: ResultRecord, axes: Sequence[str]) -> tuple[str, ...]:
+    settings, score = record.settings, record.score
+    length = int(settings["projection.length"])
+    low, high = record.budget
+    return (
+        f"  {method(length)} ℓ={length} {value_text('memory', settings['memory'])}",
+        *(value_text(axis, settings[axis]) for axis in axes),
+        _seeds(score),
+        _with_interval(score.mean, score.interval),
+        _difference(record),
+        {True: "yes", False: "no", None: NONE}[record.audit.uses_observation],
+        _mean_std(record.mmer),
+        number_text(score.median),
+        number_text(score.iqm),
+        str(low) if low == high else f"{low}–{high}",
+        NONE if math.isnan(record.n_unfinished) else f"{record.n_unfinished:.0%}",
+    )
+
+
+def _seeds(summary: Summary) -> str:
+    total = summary.n + summary.n_missing
+    return f"{summary.n} of {total}" if summary.n_missing else str(summary.n)
+
+
+def _mean_std(summary: Summary) -> str:
+    if summary.n < 2:
+        return number_text(summary.mean)
+    return f"{number_text(summary.mean)} ± {number_text(summary.std)}"
+
+
+def _with_interval(value: float, ends: Any) -> str:
+    if ends is None:
+        return number_text(value)
+    return f"{number_text(value)} [{number_text(ends[0])}, {number_text(ends[1])}]"
+
+
+def _difference(record: ResultRecord) -> str:
+    if record.without_verdict.startswith("does not"):
+        return "blind"
+    gap = record.difference
+    if gap is None or math.isnan(gap.mean):
+        return NONE if record.without_verdict else ""
+    scale, unit = (100, " %") if record.unit == "of the headroom" else (1, "")
+    digits = 0 if unit else 2
+    text = f"{scale * gap.mean:+.{digits}f}{unit}"
+    if gap.interval is None:
+        return text
+    low, high = (f"{scale * end:.{digits}f}" for end in gap.interval[:2])
+    return f"{text} [{low}, {high}]"
+
+
+def _notes(
+    records: Sequence[ResultRecord], dataset: Dataset, counting: str
+) -> list[str]:
+    maps = dict.fromkeys(map_title(first_map(run)) for run in dataset.runs)
+    notes = [
+        run_counts(dataset),
+        f"Return: mean of the last three evaluations, tested on {', '.join(maps)}, "
+        + _COUNTINGS[counting]
+        + "; the paper's: its raw return of 16 trials, completed within 1,024 steps.",
+        "Less RP: minus ℓ = 1 of the same settings, seeds in pairs, as a share of the "
+        "headroom (ceiling less best blind); intervals corrected for all comparisons.",
+        "MMER: the largest evaluation of each run; in the row of chance, what luck "
+        "alone makes of as many evaluations.",
+    ]
+    if any(r.without_verdict.startswith("does not") for r in records):
+        notes.append(
+            "blind: neither side uses its observation (returns do not change when it "
+            "is blanked), so there is no RP/FRP verdict."
+        )
+    if any(r.score.n < 3 for r in records):
+        notes.append("No interval below three seeds.")
+    if any(r.score.n == 0 for r in records):
+        notes.append(f"{NONE}: no held-out evaluation yet.")
+    if any(run.settings.get("previous_reward") for run in dataset.runs):
+        notes.append(
+            "Agents of these runs see their previous reward; the paper's do not."
+        )
+    return notes
+
+
+_COUNTINGS = {
+    "episodes": "counting the first episode of every environment",
+    "window": "counting episodes completed within the window",
+}

@@ -1,51 +1,104 @@
-"""The claims of the paper, one function each: numbers in, a `Claim` out.
+"""The claims by name: evidence goes in, a `Claim` with its verdict comes out.
 
-`judge` asks them all. A claim whose numbers are missing is there all the same, and says
-what is missing.
+A claim about runs takes any dataset, and says what is missing where the axes it needs
+are not there. Further ones: `CLAIMS.add(name, ClaimSpec(...))`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from freeproj.report.gathering import Gathered
+from freeproj.experiments.dataset import Dataset
+from freeproj.names import Registry
 from freeproj.report.paper.claims.kernel import (
     effective_dimension_falls,
     theory_matches,
 )
-from freeproj.report.paper.claims.lsmdp import longer_words_help_lsmdp
-from freeproj.report.paper.claims.training import (
+from freeproj.report.paper.claims.lengths import (
     best_length_exceeds_one,
     free_beats_plain,
+    free_helps_new_tasks,
+)
+from freeproj.report.paper.claims.lsmdp import longer_words_help_lsmdp
+from freeproj.report.paper.claims.signs import (
+    at_chance_without_reward,
+    fixed_bases_carry_nothing_over,
+    length_changes_nothing,
+    signs_explain_table,
+    storage_helps,
 )
 from freeproj.report.paper.verdicts import Claim
 from freeproj.report.saved import Numbers
 
-__all__ = [
-    "best_length_exceeds_one",
-    "effective_dimension_falls",
-    "free_beats_plain",
-    "judge",
-    "longer_words_help_lsmdp",
-    "theory_matches",
-]
+__all__ = ["CLAIMS", "ClaimSpec", "judge_analyses", "judge_runs"]
 
 
-def judge(
-    gathered: Gathered | None, analyses: Mapping[str, Numbers]
-) -> tuple[Claim, ...]:
-    """Returns the claims of the paper in its order.
+@dataclass(frozen=True)
+class ClaimSpec:
+    """A claim: the function that judges it, and where it stands on the page.
 
     Args:
-        gathered: the training runs, if there are any.
-        analyses: numbers of the pictures `effective-dimension`, `kernel-spectra` and
-            `lsmdp`, by name, as far as they are there.
+        judge: takes a dataset, or the numbers of the figures named in `figures`.
+        section: of the page.
+        study: the published study that answers it best.
+        figures: analyses whose numbers it needs; empty for claims about runs.
+        answers: whether it belongs to the answer that the page opens with.
     """
-    spectra = analyses.get("kernel-spectra")
-    return (
-        effective_dimension_falls(analyses.get("effective-dimension")),
-        theory_matches(analyses.get("effective-dimension"), spectra),
-        free_beats_plain(gathered),
-        best_length_exceeds_one(gathered),
-        longer_words_help_lsmdp(analyses.get("lsmdp")),
-    )
+
+    judge: Callable[..., Claim]
+    section: str
+    study: str = ""
+    figures: tuple[str, ...] = ()
+    answers: bool = False
+
+
+CLAIMS: Registry[ClaimSpec] = Registry("claim")
+CLAIMS.add(
+    "sign-slip", ClaimSpec(signs_explain_table, "training", "why-table-1", answers=True)
+)
+CLAIMS.add(
+    "haar-length",
+    ClaimSpec(length_changes_nothing, "training", "as-written", answers=True),
+)
+CLAIMS.add(
+    "fixed-bases",
+    ClaimSpec(fixed_bases_carry_nothing_over, "training", "why-table-1", answers=True),
+)
+CLAIMS.add(
+    "chance-without-reward",
+    ClaimSpec(at_chance_without_reward, "training", "why-table-1", answers=True),
+)
+CLAIMS.add("storage", ClaimSpec(storage_helps, "training", "storage", answers=True))
+CLAIMS.add("frp-beats-rp", ClaimSpec(free_beats_plain, "training", "in-context"))
+CLAIMS.add("best-length", ClaimSpec(best_length_exceeds_one, "training", "in-context"))
+CLAIMS.add(
+    "held-out-task", ClaimSpec(free_helps_new_tasks, "training", "held-out-task")
+)
+CLAIMS.add(
+    "effective-dimension",
+    ClaimSpec(effective_dimension_falls, "kernel", figures=("effective-dimension",)),
+)
+CLAIMS.add(
+    "theory",
+    ClaimSpec(
+        theory_matches, "kernel", figures=("effective-dimension", "kernel-spectra")
+    ),
+)
+CLAIMS.add("lsmdp", ClaimSpec(longer_words_help_lsmdp, "planning", figures=("lsmdp",)))
+
+
+def judge_runs(dataset: Dataset) -> dict[str, Claim]:
+    """Return the claims about runs, judged on a dataset."""
+    specs = {name: CLAIMS.resolve(name) for name in CLAIMS}
+    return {n: spec.judge(dataset) for n, spec in specs.items() if not spec.figures}
+
+
+def judge_analyses(analyses: Mapping[str, Numbers]) -> dict[str, Claim]:
+    """Return the claims about analyses, from the numbers of their figures by name."""
+    specs = {name: CLAIMS.resolve(name) for name in CLAIMS}
+    return {
+        name: spec.judge(*(analyses.get(figure) for figure in spec.figures))
+        for name, spec in specs.items()
+        if spec.figures
+    }

@@ -10,9 +10,15 @@ from statistics import NormalDist
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.report.paper.verdicts import LEVEL, Claim, Finding, decide, unknown
+from freeproj.report.paper.verdicts import (
+    LEVEL,
+    Claim,
+    Finding,
+    combine,
+    decide,
+    unknown,
+)
 from freeproj.report.saved import Numbers
-from freeproj.stats import Interval
 
 __all__ = ["effective_dimension_falls", "theory_matches"]
 
@@ -34,6 +40,7 @@ def effective_dimension_falls(numbers: Numbers | None) -> Claim:
         "ridge, with simultaneous 95 % intervals; does not if one is below.",
         headline=_headline(numbers),
         findings=tuple(findings),
+        outcome=combine(finding.outcome for finding in findings),
     )
 
 
@@ -65,6 +72,7 @@ def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Claim:
         "below 2/d between the distribution functions of √K, 95 % intervals included.",
         headline=headline,
         findings=tuple(findings),
+        outcome=combine(finding.outcome for finding in findings),
     )
 
 
@@ -89,11 +97,11 @@ def _drop(numbers: Numbers, row: int) -> Finding:
         errors[row], errors[row + 1]
     )
     at = int(np.argmin(drop - width))
-    interval = Interval(float((drop - width)[at]), float((drop + width)[at]))
+    interval = (float((drop - width)[at]), float((drop + width)[at]))
     short, long = numbers["lengths"][[row, row + 1]]
     return Finding(
         about=f"ℓ = {short} to ℓ = {long}",
-        verdict=decide(interval),
+        outcome=decide(interval),
         value=float(drop[at]),
         interval=interval,
         unit="drop of d_eff/d",
@@ -114,9 +122,9 @@ def _dimension_gap(numbers: Numbers, row: int) -> Finding:
     value, width = dim * abs(float(gaps[at])), dim * float(width[at])
     return Finding(
         about=f"d_eff, ℓ = {numbers['lengths'][row]}",
-        verdict=decide((1 - value - width, 1 - value + width)),
+        outcome=decide((1 - value - width, 1 - value + width)),
         value=value,
-        interval=Interval(max(0.0, value - width), value + width),
+        interval=(max(0.0, value - width), value + width),
         unit=f"dimensions of {dim} between mean and limit",
         basis=f"The widest gap of {gaps.size} ridges, γ = {numbers['ridges'][at]:.1g}; "
         f"{numbers['n_trials']} trials; the tolerance is 1.",
@@ -137,9 +145,9 @@ def _spectrum_gap(numbers: Numbers, row: int) -> Finding:
     tolerance = 2 / float(numbers["dim"])
     return Finding(
         about=f"spectrum of √K, ℓ = {numbers['lengths'][row]}",
-        verdict=decide((tolerance - value - width, tolerance - value + width)),
+        outcome=decide((tolerance - value - width, tolerance - value + width)),
         value=value,
-        interval=Interval(max(0.0, value - width), value + width),
+        interval=(max(0.0, value - width), value + width),
         unit="between the distribution functions",
         basis=f"{n_values} singular values of {numbers['n_trials']} trials in "
         f"{heights.size} bins; the tolerance is 2/d = {tolerance:.3f}.",

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from freeproj.report.paper.verdicts import Claim, Finding, decide, unknown
+from freeproj.report.paper.verdicts import (
+    Claim,
+    Finding,
+    combine,
+    decide,
+    unknown,
+)
 from freeproj.report.saved import Numbers
-from freeproj.stats import Interval
 
 __all__ = ["longer_words_help_lsmdp"]
 
@@ -31,6 +36,7 @@ def longer_words_help_lsmdp(numbers: Numbers | None) -> Claim:
         "state spaces, with 95 % intervals above zero; does not if one rises.",
         headline=_headline(numbers, findings),
         findings=tuple(findings),
+        outcome=combine(finding.outcome for finding in findings),
     )
 
 
@@ -42,25 +48,25 @@ def _finding(numbers: Numbers, space: str, metric: int) -> Finding:
     nothing = round(nothing, 1) + 0.0  # no -0.0
     return Finding(
         about=f"{space}, {_METRICS[metric]}",
-        verdict=decide(interval),
+        outcome=decide(interval),
         value=fall,
         interval=interval,
         unit=f"% nearer at ℓ = {numbers['lengths'][-1]} than at ℓ = 1",
         basis=f"{numbers['n_seeds_many']} seeds in pairs, bootstrap; reading "
         f"'{numbers['reading']}' of the equation.",
-        remark=f"With {numbers['n_seeds']} seeds, as in the paper: [{few.low:.1f}, "
-        f"{few.high:.1f}] %. The constant z, which knows no solution: "
+        remark=f"With {numbers['n_seeds']} seeds, as in the paper: [{few[0]:.1f}, "
+        f"{few[1]:.1f}] %. The constant z, which knows no solution: "
         f"{nothing:+.1f} %.",
     )
 
 
-def _fall(numbers: Numbers, prefix: str, metric: int) -> tuple[float, Interval]:
+def _fall(numbers: Numbers, prefix: str, metric: int) -> tuple[float, tuple[float, float]]:
     # The last column is z = const; the longest word stands before it.
     change, low, high = (
         100 * float(numbers[f"{prefix}_{name}"][metric, -2])
         for name in ("change", "change_low", "change_high")
     )
-    return -change, Interval(-high, -low)
+    return -change, (-high, -low)
 
 
 def _headline(numbers: Numbers | None, findings: list[Finding]) -> str:

@@ -1,0 +1,304 @@
+"""Claims about what explains Table 1: signs of QR, fixed bases, chance, storage.
+
+They need runs tested on several maps (`evaluation.maps`): tile and minus tile, random
+maps that no agent has met, and the blanked observation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+
+from freeproj.experiments.dataset import Dataset
+from freeproj.report.paper.cells import Cells, Key, first_map, make_cells
+from freeproj.report.paper.claims.findings import (
+    EQUIVALENCE,
+    cell_findings,
+    equivalence_outcome,
+    is_projected,
+    pooled_text,
+)
+from freeproj.report.paper.comparisons import MARGIN, against_plain
+from freeproj.report.paper.labels import map_title
+from freeproj.report.paper.verdicts import Claim, missing
+from freeproj.stats import Verdict, differences, summarise, verdict
+
+__all__ = [
+    "at_chance_without_reward",
+    "fixed_bases_carry_nothing_over",
+    "length_changes_nothing",
+    "storage_helps",
+    "signs_explain_table",
+]
+
+CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
+Contrasts = dict[Hashable, dict[int, float]]
+
+
+def signs_explain_table(dataset: Dataset) -> Claim:
+    """Ask whether raw QR gives the published pattern, and minus tile its opposite."""
+    tell = {
+        "name": "sign-slip",
+        "statement": "The published pattern (RP below chance, FRP not) appears with "
+        "raw QR matrices, and turns round on minus tile.",
+        "source": "Table 1; QR without its sign correction has a negative diagonal",
+        "rule": "Three contrasts per task and kind of bases, all expected above zero: "
+        "on tile, ℓ > 1 less ℓ = 1; at ℓ = 1, minus tile less tile; on card tasks at "
+        "ℓ = 1, chance less tile. Holds if the pooled sign-flip test says so and no "
+        "contrast says the opposite.",
+    }
+    every = make_cells(dataset)
+    cells = every.where(
+        lambda key: every.get(key, "projection.family") == "qr"
+        and "minus_tile" in every.maps(key)
+        and is_projected(every, key)
+    )
+    if not cells.runs:
+        return missing(
+            **tell, what='projection.family = "qr" tested on tile and minus_tile.'
+        )
+    data, remarks = _sign_contrasts(cells, every)
+    found = verdict(data, correction="max-t")
+    headline = _sign_headline(every, cells) or pooled_text(found, "All contrasts")
+    findings = cell_findings(found, str, remarks)
+    return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
+
+
+def length_changes_nothing(dataset: Dataset) -> Claim:
+    """Ask whether all word lengths are equal under true Haar matrices."""
+    tell = {
+        "name": "haar-length",
+        "statement": "With true Haar matrices, redrawn as the paper says, the word "
+        "length changes nothing that this study can see.",
+        "source": "Theory: mean and covariance of the gradient do not depend on ℓ",
+        "rule": EQUIVALENCE,
+    }
+    every = make_cells(dataset)
+    cells = every.where(
+        lambda key: every.get(key, "projection.family", "haar") == "haar"
+        and every.get(key, "redraw_every", 1) != 0
+        and is_projected(every, key)
+    )
+    by_map = {
+        name: against_plain(_played(cells, name), name, MARGIN).verdict
+        for name in _test_maps(cells)
+    }
+    if not any(found.cells for found in by_map.values()):
+        return missing(**tell, what="true Haar matrices, redrawn, with ℓ = 1 and more.")
+    findings = tuple(
+        finding
+        for name, found in by_map.items()
+        for finding in cell_findings(
+            found,
+            lambda key, name=name: f"{cells.label(key)}: {map_title(name)}",
+            turned=True,
+        )
+    )
+    said = " ".join(
+        pooled_text(found, f"ℓ > 1 less ℓ = 1 on {map_title(name)}")
+        for name, found in by_map.items()
+    )
+    outcome = equivalence_outcome(findings)
+    return Claim(**tell, headline=said, findings=findings, outcome=outcome)
+
+
+def fixed_bases_carry_nothing_over(dataset: Dataset) -> Claim:
+    """Ask whether agents trained on fixed bases are blind on maps they never met."""
+    tell = {
+        "name": "fixed-bases",
+        "statement": "Agents trained on fixed bases carry nothing over to unseen "
+        "random maps, whatever the word length.",
+        "source": "The release never redraws its bases",
+        "rule": EQUIVALENCE + " The difference: random maps less blanked.",
+    }
+    every = make_cells(dataset)
+    cells = every.where(
+        lambda key: every.get(key, "redraw_every", 1) == 0
+        and {"random", "zero"} <= set(every.maps(key))
+        and is_projected(every, key)
+    )
+    if not cells.runs:
+        return missing(**tell, what="redraw_every = 0 tested on random maps.")
+    data = {key: _shares(cells, key, "random", "zero") for key in cells.runs}
+    remarks = {key: _training_remark(cells, key) for key in cells.runs}
+    found = _equal(cells, data)
+    findings = cell_findings(found, cells.label, remarks, turned=True)
+    headline = pooled_text(found, "Random maps less blanked")
+    outcome = equivalence_outcome(findings)
+    return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
+
+
+def at_chance_without_reward(dataset: Dataset) -> Claim:
+    """Ask whether every policy is at chance on the card tasks under random maps."""
+    tell = {
+        "name": "chance-without-reward",
+        "statement": "Without the reward among its inputs, every policy is at chance "
+        "on the card tasks under random maps.",
+        "source": "Symmetry theorem: relabelling the cards changes nothing seen",
+        "rule": EQUIVALENCE + " The difference: random maps less chance.",
+    }
+    every = make_cells(dataset)
+    cells = every.where(
+        lambda key: every.task(key) in CARD_TASKS
+        and not every.get(key, "previous_reward", False)
+        and "random" in every.maps(key)
+        and is_projected(every, key)
+    )
+    if not cells.runs:
+        return missing(
+            **tell, what="card tasks without reward, tested on random maps."
+        )
+    data = {key: _over_chance(cells, key, "random") for key in cells.runs}
+    found = _equal(cells, data)
+    findings = cell_findings(found, cells.label, turned=True)
+    headline = pooled_text(found, "Random maps less chance")
+    outcome = equivalence_outcome(findings)
+    return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
+
+
+def storage_helps(dataset: Dataset) -> Claim:
+    """Ask whether words pay when the number of stored matrices is the same."""
+    tell = {
+        "name": "storage",
+        "statement": "At equal storage (n fixed matrices), longer words help: n^ℓ maps "
+        "to train on instead of n.",
+        "source": "Expected from theory; not in the paper",
+        "rule": "Every ℓ > 1 against ℓ = 1 with the same n, never redrawn, on random "
+        "maps, seeds in pairs. Holds if the pooled sign-flip test says so and no cell "
+        "says the opposite.",
+    }
+    every = make_cells(dataset)
+    stored = every.where(
+        lambda key: every.get(key, "redraw_every", 1) == 0
+        and every.get(key, "projection.family", "haar") != "qr"
+        and "random" in every.maps(key)
+        and is_projected(every, key)
+    )
+    same = {
+        key
+        for lengths in stored.families().values()
+        if len({stored.get(k, "projection.n_generators") for k in lengths.values()}) == 1
+        and len(lengths) > 1
+        for key in lengths.values()
+    }
+    cells = stored.where(lambda key: key in same)
+    compared = against_plain(cells, "random") if cells.runs else None
+    if compared is None or not compared.plain:
+        return missing(
+            **tell, what="redraw_every = 0, one n_generators, ℓ = 1 and more, on random maps."
+        )
+    found = compared.verdict
+    headline = pooled_text(found, "Longer words less ℓ = 1 on random maps")
+    findings = cell_findings(found, cells.label)
+    return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
+
+
+def _test_maps(cells: Cells) -> tuple[str, ...]:
+    """The map that runs are scored on, and random maps."""
+    firsts = (first_map(run) for runs in cells.runs.values() for run in runs)
+    others = (name for key in cells.runs for name in cells.maps(key))
+    wanted = [*firsts, *(name for name in others if name == "random")]
+    return tuple(dict.fromkeys(wanted))
+
+
+def _played(cells: Cells, name: str) -> Cells:
+    return cells.where(lambda key: name in cells.maps(key))
+
+
+def _shares(cells: Cells, key: Key, first: str, second: str) -> dict[int, float]:
+    """First map less second, seed by seed, as shares of the headroom."""
+    gaps = differences(cells.scores(key, first), cells.scores(key, second))
+    return {seed: gap / cells.levels(key).scale for seed, gap in gaps.items()}
+
+
+def _over_chance(cells: Cells, key: Key, test_map: str) -> dict[int, float]:
+    levels = cells.levels(key)
+    return {
+        seed: (score - levels.chance) / levels.scale
+        for seed, score in cells.scores(key, test_map).items()
+    }
+
+
+def _equal(cells: Cells, data: Mapping[Hashable, dict[int, float]]) -> Verdict:
+    margins = {key: MARGIN for key in data if cells.levels(key).headroom > 0}
+    return verdict(data, margin=margins, alternative="two-sided")
+
+
+def _sign_contrasts(cells: Cells, every: Cells) -> tuple[Contrasts, dict]:
+    """Return the three contrasts of every group, and true Haar's as remarks."""
+    data: Contrasts = {}
+    remarks: dict[Hashable, str] = {}
+    for lengths in cells.families().values():
+        plain = lengths.get(1)
+        if plain is None:
+            continue
+        tile = first_map(cells.runs[plain][0])
+        label = cells.label(plain, "projection.length", "projection.family")
+        for ell, key in lengths.items():
+            if ell > 1:
+                gaps = differences(cells.scores(key, tile), cells.scores(plain, tile))
+                scale = cells.levels(key).scale
+                name = f"{label}: tile, ℓ = {ell} less ℓ = 1"
+                data[name] = {seed: gap / scale for seed, gap in gaps.items()}
+        name = f"{label}: ℓ = 1, minus tile less tile"
+        data[name] = _shares(cells, plain, "minus_tile", tile)
+        twin = _haar_twin(every, plain)
+        if twin is not None:
+            gap = summarise(list(_shares(every, twin, "minus_tile", tile).values()))
+            remarks[name] = f"True Haar: {100 * gap.mean:+.1f} %."
+        if cells.task(plain) in CARD_TASKS:
+            over = _over_chance(cells, plain, tile)
+            name = f"{label}: ℓ = 1, chance less tile"
+            data[name] = {seed: -share for seed, share in over.items()}
+    return data, remarks
+
+
+def _haar_twin(every: Cells, key: Key) -> Key | None:
+    """Return the cell that differs by true Haar matrices only."""
+    if "projection.family" not in every.axes:
+        return None
+    place = every.axes.index("projection.family")
+    twin = (*key[:place], "haar", *key[place + 1 :])
+    return twin if twin in every.runs else None
+
+
+def _sign_headline(every: Cells, cells: Cells) -> str:
+    """Returns per trial at ℓ = 1, raw QR beside true Haar, of the first groups."""
+    said = []
+    for lengths in cells.families().values():
+        plain = lengths.get(1)
+        if plain is None or cells.task(plain) not in CARD_TASKS:
+            continue
+        levels, tile = cells.levels(plain), first_map(cells.runs[plain][0])
+        label = cells.label(plain, "projection.length", "projection.family")
+        twin = _haar_twin(every, plain)
+        raw = [_per_trial(cells, plain, name) for name in (tile, "minus_tile")]
+        text = f"{label}: {raw[0]} on tile, {raw[1]} on minus tile"
+        if twin is not None:
+            true = [_per_trial(every, twin, name) for name in (tile, "minus_tile")]
+            text += f" (true Haar {true[0]}, {true[1]}; chance {_signed(levels)})"
+        said.append(text)
+    if not said:
+        return ""
+    return "ℓ = 1, return per trial. " + "; ".join(said[:2]) + "."
+
+
+def _per_trial(cells: Cells, key: Key, test_map: str) -> str:
+    mean = summarise(list(cells.scores(key, test_map).values())).mean
+    value = mean / cells.levels(key).n_trials
+    return "–" if math.isnan(value) else f"{value:+.2f}"
+
+
+def _signed(levels) -> str:
+    return f"{levels.chance / levels.n_trials:+.2f}"
+
+
+def _training_remark(cells: Cells, key: Key) -> str:
+    train = summarise(list(cells.scores(key, "train").values())).mean
+    if math.isnan(train):
+        return ""
+    levels = cells.levels(key)
+    return (
+        f"In training: {train / levels.n_trials:.2f} a trial (chance "
+        f"{levels.chance / levels.n_trials:.2f})."
+    )
