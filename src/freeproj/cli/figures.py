@@ -8,7 +8,7 @@ import click
 
 from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
-from freeproj.report.figures import REGISTRY, find, make_figure
+from freeproj.report.figures import FIGURES, find, make_figure
 
 __all__ = ["figure", "figures"]
 
@@ -28,38 +28,50 @@ __all__ = ["figure", "figures"]
 )
 @click.option(
     "--runs",
-    type=click.Path(path_type=Path),
-    help="A folder of training runs, for the pictures that are drawn from them. "
-    "Default: runs, or what `freeproj reproduce` has left in results.",
+    metavar="RUNS",
+    help="A folder of training runs, or published:NAME, for the figures drawn from "
+    "them. Default: runs, or what `freeproj reproduce` has left in results.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change a number of the picture, e.g. depth=7; may be repeated.",
+    help="Change a number of the figure, e.g. depth=7; may be repeated.",
 )
 def figure(
     name: str,
     out: Path | None,
     numbers_from: Path | None,
-    runs: Path | None,
+    runs: str | None,
     settings: tuple[str, ...],
 ) -> None:
-    """Draw the picture NAME and save its numbers beside it.
+    """Draw the figure NAME and save its numbers beside it.
 
     `freeproj figures` lists the names.
     """
-    options = parse_settings(settings)
-    if find(name).needs_runs and numbers_from is None:
-        runs = runs or _usual_runs()
-        options |= {} if runs is None else {"runs": str(runs)}
-    elif runs is not None:
+    options, dataset = parse_settings(settings), None
+    needs_runs = find(name).needs_runs and numbers_from is None
+    if runs is not None and not needs_runs:
         click.echo(f"{name} is not drawn from runs; --runs is left aside.", err=True)
     with working(name):
-        paths = make_figure(name, out or Path(f"{name}.png"), numbers_from, options)
+        if needs_runs and (source := runs or _usual_runs()):
+            dataset = _read(source)
+        file = out or Path(f"{name.replace(':', '.')}.png")
+        paths = make_figure(name, file, numbers_from, options, dataset)
     for path in paths:
         click.echo(path)
+
+
+def _read(source: str | Path):
+    from freeproj.experiments.dataset import read_dataset
+
+    dataset = read_dataset(source)
+    if not dataset.runs:
+        raise ValueError(
+            f"{source} holds no runs; `freeproj sweep quick --out DIR` makes some."
+        )
+    return dataset
 
 
 def _usual_runs() -> Path | None:
@@ -75,8 +87,8 @@ def _usual_runs() -> Path | None:
 
 @click.command()
 def figures() -> None:
-    """List the pictures that `freeproj figure` can draw."""
-    width = max(map(len, REGISTRY))
-    for spec in REGISTRY.values():
+    """List the figures that `freeproj figure` can draw."""
+    width = max(map(len, FIGURES))
+    for spec in map(find, FIGURES):
         runs = "; from --runs" if spec.needs_runs else ""
         click.echo(f"{spec.name:<{width}}  {spec.title}{runs}")

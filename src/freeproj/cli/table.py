@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import click
@@ -10,22 +11,19 @@ from freeproj.cli.progress import working
 
 __all__ = ["table"]
 
-_FORMATS = ("terminal", "markdown", "latex", "csv")
+_FORMATS = ("terminal", "markdown", "latex", "csv", "json")
+_WIDE = 240
 
 
 @click.command()
 @click.argument("name")
 @click.option(
     "--runs",
-    type=click.Path(path_type=Path),
-    help="The folder with runs.",
-)
-@click.option(
-    "--csv",
-    "files",
+    "sources",
     multiple=True,
-    type=click.Path(path_type=Path),
-    help="A tidy CSV file with results of another codebase; may be repeated.",
+    metavar="RUNS",
+    help="A folder of runs, a .csv, .parquet or .npz file of a dataset, or "
+    "published:NAME; may be repeated.",
 )
 @click.option(
     "--format",
@@ -34,56 +32,35 @@ _FORMATS = ("terminal", "markdown", "latex", "csv")
     default="terminal",
     show_default=True,
 )
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--wide", is_flag=True, help="All columns, however wide.")
 @click.option("--out", type=click.Path(path_type=Path), help="A file to write to.")
-@click.option(
-    "--counting",
-    type=click.Choice(["window", "episodes"]),
-    default="window",
-    show_default=True,
-    help="The paper's: ended within its window; or every episode, once.",
-)
-@click.option(
-    "--protocol",
-    type=click.Choice(["projection", "task"]),
-    default="projection",
-    show_default=True,
-    help="What was held out.",
-)
-@click.option(
-    "--by",
-    type=click.Choice(["test-mmer", "train-mmer", "train-raw"]),
-    help="How table-results chooses the length of FRP; the paper: test-mmer.",
-)
 def table(
     name: str,
-    runs: Path | None,
-    files: tuple[Path, ...],
+    sources: tuple[str, ...],
     form: str,
+    as_json: bool,
+    wide: bool,
     out: Path | None,
-    counting: str,
-    protocol: str,
-    by: str | None,
 ) -> None:
-    """Print the table NAME, our cells beside the paper's.
+    """Print the table NAME: every cell of the runs, beside the paper's.
 
-    NAME is table-results (Table 1) or table-lengths (Table 2).
+    NAME is table-results (Table 1), table-lengths (Table 2) or table-held-out (tasks
+    held out from training). Columns that do not fit the terminal are dropped.
     """
     from freeproj.report.tables import TABLES, format_table
 
-    if name not in TABLES:
-        raise ValueError(f"No table {name!r}. Known: {', '.join(TABLES)}.")
-    if runs is None and not files:
-        raise ValueError("Give the results: --runs FOLDER, --csv FILE, or both.")
-    options = {"counting": counting, "protocol": protocol}
-    if by is not None and name != "table-results":
-        raise ValueError("--by is for table-results; table-lengths shows every choice.")
-    if by is not None:
-        options["by"] = by
+    TABLES.resolve(name)
+    if not sources:
+        raise ValueError("Give the results: --runs FOLDER (or published:NAME).")
+    from freeproj.experiments.dataset import read_dataset
+
     with working(name):
-        results, baselines, notes = _results(runs, files)
-        text = format_table(name, results, baselines=baselines, form=form, **options)
-    for note in notes:
-        click.echo(note, err=True)
+        dataset = read_dataset(*sources)
+        if not dataset.runs:
+            raise ValueError(_no_runs(sources, dataset))
+        width = _WIDE if wide or out is not None else _terminal_width()
+        text = format_table(name, dataset, "json" if as_json else form, width)
     if out is None:
         click.echo(text, nl=False)
     else:
@@ -91,32 +68,17 @@ def table(
         click.echo(out)
 
 
-def _results(runs: Path | None, files: tuple[Path, ...]) -> tuple:
-    """Returns one table of all sources, baselines of its tasks, and what to say."""
-    from freeproj.report.gathering import gather
-    from freeproj.report.paper.baselines import table_baselines, trials_of
-    from freeproj.stats import concatenate, read_csv
+def _terminal_width() -> int:
+    return max(60, shutil.get_terminal_size((80, 24)).columns)
 
-    tables, found, notes = [read_csv(path) for path in files], (), []
-    if runs is not None:
-        gathered = gather(runs)
-        tables.append(gathered.table)
-        found = gathered.runs
-        n_runs, n_finished = len(gathered.runs), gathered.n_finished
-        notes.append(f"{runs}: {n_runs} runs, {n_finished} of them finished.")
-    results = concatenate(tables)
-    if any(run.config.previous_reward for run in found):
-        notes.append(
-            "Agents of these runs see their previous reward, the paper's do not: cells "
-            "are not like for like."
-        )
-    others = {task: n for task, n in trials_of(found).items() if n != 16}
-    if others:
-        notes.append(
-            f"Episodes of {', '.join(others)} do not have the paper's 16 trials: "
-            "returns are not comparable."
-        )
-    return results, table_baselines(found, results.task.tolist()), notes
+
+def _no_runs(sources: tuple[str, ...], dataset) -> str:
+    from freeproj.report.paper.labels import run_counts
+
+    named = ", ".join(sources)
+    if dataset.set_aside:
+        return f"{named}: no run that can be read. {run_counts(dataset)}"
+    return f"{named} holds no runs; `freeproj sweep quick --out DIR` makes some."
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,8 +1,9 @@
-"""The pictures by name. Compute, save, then draw.
+"""The figures by name. Compute, save, then draw.
 
-Every picture is a module beside this one with two functions: `compute(**options)`
-returns the numbers, `draw(numbers)` a matplotlib figure. `REGISTRY` says which module
-and options belong to a name, so that the list of pictures needs no drawing library.
+Every figure is a module with two functions: `compute(**options)` returns the numbers,
+`draw(numbers)` a matplotlib figure. `FIGURES` says which module and options belong to a
+name, so that the list of figures needs no drawing library. A figure of one's own is a
+`FigureSpec`, named `module:attribute` or added with `FIGURES.add(name, spec)`.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from typing import Any
 
 import numpy as np
 
+from freeproj.experiments.dataset import Dataset
 from freeproj.files import write_atomically
+from freeproj.names import Registry
 from freeproj.report.saved import Numbers, load_numbers, save_numbers
 
 __all__ = [
+    "FIGURES",
     "FORMATS",
-    "REGISTRY",
     "FigureSpec",
     "check_format",
+    "draw_numbers",
     "find",
     "make_figure",
     "save_figure",
@@ -35,43 +39,102 @@ FORMATS = (".png", ".svg", ".pdf")
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A picture: the module that makes it, its options, and one line for people."""
+    """A figure: the module that makes it, its options, and one line for people.
+
+    Args:
+        module: a name in this package, or a full one with dots.
+        section: of the page.
+        study: the published study that it shows best; for figures of runs.
+    """
 
     name: str
     title: str
     module: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    needs_runs: bool = False  # drawn from a folder of training runs
+    needs_runs: bool = False  # drawn from a dataset of training runs
+    section: str = "appendix"
+    study: str = ""
 
     def load(self) -> ModuleType:
-        """Imports the picture's module, and with it the drawing library."""
-        return importlib.import_module(f"freeproj.report.figures.{self.module}")
+        """Import the figure's module, and with it the drawing library."""
+        inside = "." not in self.module
+        name = f"freeproj.report.figures.{self.module}" if inside else self.module
+        return importlib.import_module(name)
 
 
+_OF_RUNS: dict[str, Any] = {"needs_runs": True, "section": "training"}
 _SPECS = (
     FigureSpec(
-        "cayley", "Cayley graph of F_2 in the Poincaré disk (Fig. 1 left)", "cayley"
+        "why-table-1",
+        "Where Table 1 comes from: raw QR beside true Haar on four test maps",
+        "why_table_1",
+        study="why-table-1",
+        **_OF_RUNS,
     ),
     FigureSpec(
-        "overview", "RP against FRP: shared prefixes (Fig. 1 right)", "overview"
+        "storage",
+        "Held-out return against word length at n fixed matrices",
+        "storage",
+        study="storage",
+        **_OF_RUNS,
+    ),
+    FigureSpec(
+        "length-curves",
+        "Held-out returns for each word length, task by task (appendix F)",
+        "length_curves",
+        study="as-written",
+        **_OF_RUNS,
+    ),
+    FigureSpec(
+        "cartpole-curves",
+        "Training and held-out returns of RP and FRP (Fig. 3)",
+        "cartpole_curves",
+        study="as-written",
+        **_OF_RUNS,
+    ),
+    FigureSpec(
+        "adaptation",
+        "Return of each trial of an episode: what in-context learning looks like",
+        "adaptation",
+        study="in-context",
+        **_OF_RUNS,
     ),
     FigureSpec(
         "effective-dimension",
         "Effective dimension against the ridge, theory and measurement (Fig. 2 left)",
         "effective_dimension",
+        section="kernel",
     ),
     FigureSpec(
         "kernel-spectra",
         "Spectra of √K for four word lengths, with theory (Fig. 2 right)",
         "kernel_spectra",
+        section="kernel",
     ),
     FigureSpec(
-        "cartpole-curves",
-        "Training and held-out returns, RP and FRP, GRU and S5 (Fig. 3)",
-        "cartpole_curves",
-        needs_runs=True,
+        "lsmdp",
+        "LSMDP: four distances against word length (Fig. 4)",
+        "lsmdp",
+        section="planning",
     ),
-    FigureSpec("lsmdp", "LSMDP: four distances against word length (Fig. 4)", "lsmdp"),
+    FigureSpec(
+        "lsmdp-spaces",
+        "LSMDP: the two state spaces (appendix E)",
+        "lsmdp_spaces",
+        section="planning",
+    ),
+    FigureSpec(
+        "cayley",
+        "Cayley graph of F_2 in the Poincaré disk (Fig. 1 left)",
+        "cayley",
+        section="words",
+    ),
+    FigureSpec(
+        "overview",
+        "RP against FRP: shared prefixes (Fig. 1 right)",
+        "overview",
+        section="words",
+    ),
     FigureSpec(
         "block-spectra",
         "Block matrices after the partial transpose, O(64) (appendix C)",
@@ -95,31 +158,16 @@ _SPECS = (
         "block_spectra",
         {"group": "permutation", "dim": 16},
     ),
-    FigureSpec(
-        "lsmdp-spaces", "LSMDP: the two state spaces (appendix E)", "lsmdp_spaces"
-    ),
-    FigureSpec(
-        "length-curves",
-        "Held-out returns for each word length, task by task (appendix F)",
-        "length_curves",
-        needs_runs=True,
-    ),
-    FigureSpec(
-        "adaptation",
-        "Return of trial 1 to 16: what in-context learning looks like",
-        "adaptation",
-        needs_runs=True,
-    ),
 )
 
-REGISTRY: dict[str, FigureSpec] = {spec.name: spec for spec in _SPECS}
+FIGURES: Registry[FigureSpec] = Registry("figure")
+for _spec in _SPECS:
+    FIGURES.add(_spec.name, _spec)
 
 
 def find(name: str) -> FigureSpec:
-    """Returns the picture of that name; an error lists those there are."""
-    if name not in REGISTRY:
-        raise ValueError(f"No figure {name!r}. Known: {', '.join(REGISTRY)}.")
-    return REGISTRY[name]
+    """Return the figure of that name; an error suggests the nearest."""
+    return FIGURES.resolve(name)
 
 
 def make_figure(
@@ -127,49 +175,66 @@ def make_figure(
     out: str | Path,
     numbers_from: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
+    dataset: Dataset | None = None,
 ) -> list[Path]:
-    """Draws a picture into `out` and saves its numbers in an .npz beside it.
+    """Draw a figure into `out` and save its numbers in an .npz beside it.
 
-    With `numbers_from` nothing is computed: the picture is drawn from that file.
-    Returns the files written.
+    With `numbers_from` nothing is computed: the figure is drawn from that file.
+    Figures of runs are computed from `dataset`. Returns the files written.
     """
     spec, out = find(name), Path(out)
     check_format(out)
     module = spec.load()
     if numbers_from is not None:
-        return [_draw(module, _load(spec, numbers_from), out)]
-    return save_figure(module, _compute(spec, module, options or {}), out)
+        return [draw_numbers(module, _load(spec, numbers_from), out)]
+    return save_figure(module, _compute(spec, module, options or {}, dataset), out)
 
 
 def save_figure(module: ModuleType, numbers: Numbers, out: str | Path) -> list[Path]:
-    """Draws a module's numbers into `out`, saves them in an .npz beside it."""
+    """Draw a module's numbers into `out`, save them in an .npz beside it."""
     out = Path(out)
     check_format(out)
     saved = save_numbers(numbers, out.with_suffix(".npz"))
-    return [_draw(module, numbers, out), saved]
+    return [draw_numbers(module, numbers, out), saved]
+
+
+def draw_numbers(module: ModuleType, numbers: Numbers, out: Path) -> Path:
+    """Draw a module's numbers into a file."""
+    from freeproj.report.figures.style import book_style
+
+    with book_style():
+        figure = module.draw(numbers)
+        undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+        form = {"format": out.suffix[1:], "metadata": undated.get(out.suffix)}
+        write_atomically(out, lambda file: figure.savefig(file, **form))
+    return out
 
 
 def check_format(out: Path) -> None:
-    """Refuses a file's name that says no known format."""
+    """Refuse a file's name that says no known format."""
     if out.suffix not in FORMATS:
         known = ", ".join(FORMATS)
-        raise ValueError(f"A picture's file must end in {known}, got '{out.name}'.")
+        raise ValueError(f"A figure's file must end in {known}, got '{out.name}'.")
 
 
 def _compute(
-    spec: FigureSpec, module: ModuleType, options: Mapping[str, Any]
+    spec: FigureSpec,
+    module: ModuleType,
+    options: Mapping[str, Any],
+    dataset: Dataset | None,
 ) -> Numbers:
-    allowed = list(inspect.signature(module.compute).parameters)
+    allowed = [n for n in inspect.signature(module.compute).parameters if n != "dataset"]
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         known = ", ".join(allowed) or "none"
         raise ValueError(f"No option {unknown[0]!r} for {spec.name!r}. Known: {known}.")
-    if spec.needs_runs and not options.get("runs"):
+    if spec.needs_runs and dataset is None:
         raise ValueError(
             f"{spec.name!r} is drawn from training runs: name their folder (--runs "
             "DIR); `freeproj sweep quick --out runs` makes some."
         )
-    numbers = module.compute(**{**spec.options, **options})
+    runs = (dataset,) if spec.needs_runs else ()
+    numbers = module.compute(*runs, **{**spec.options, **options})
     return {"figure": np.array(spec.name), **numbers}
 
 
@@ -179,14 +244,3 @@ def _load(spec: FigureSpec, path: str | Path) -> Numbers:
     if drawn != spec.name:
         raise ValueError(f"{path} has the numbers of {drawn!r}, not of {spec.name!r}.")
     return numbers
-
-
-def _draw(module: ModuleType, numbers: Numbers, out: Path) -> Path:
-    from freeproj.report.figures.style import book_style
-
-    with book_style():
-        figure = module.draw(numbers)
-        undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-        form = {"format": out.suffix[1:], "metadata": undated.get(out.suffix)}
-        write_atomically(out, lambda file: figure.savefig(file, **form))
-    return out
