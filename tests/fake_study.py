@@ -89,15 +89,22 @@ def _row(rng, stored, levels, update, every):
         return row
     trials = trials + spread * rng.standard_normal(16)
     test = float(trials.sum())
-    return row | {
-        "test/window/episode_return": test + spread,
-        "test/window/n_finished": 6,
-        "test/window/n_unfinished": 2,
-        "test/episodes/episode_return": test,
-        "test/episodes/n_finished": 8,
-        "test/episodes/n_unfinished": 0,
-        "test/trial_returns": [float(each) for each in trials],
-        "test/trial_counts": [8] * 16,
+    for name, values in (("tile", trials), ("zero", chance + 0 * trials)):
+        row |= _played(name, values, spread)
+    return row
+
+
+def _played(name, trials, spread):
+    test = float(trials.sum())
+    return {
+        f"test/{name}/window/episode_return": test + spread,
+        f"test/{name}/window/n_finished": 6,
+        f"test/{name}/window/n_unfinished": 2,
+        f"test/{name}/episodes/episode_return": test,
+        f"test/{name}/episodes/n_finished": 8,
+        f"test/{name}/episodes/n_unfinished": 0,
+        f"test/{name}/trial_returns": [float(each) for each in trials],
+        f"test/{name}/trial_counts": [8] * 16,
     }
 
 

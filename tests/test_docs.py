@@ -13,7 +13,7 @@ import freeproj
 from freeproj import cli
 from freeproj.config import TrainConfig
 from freeproj.experiments.settings import config_from
-from freeproj.report.figures import REGISTRY
+from freeproj.report.figures import FIGURES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -82,7 +82,7 @@ def test_the_training_guides_settings_are_accepted():
     assert config_from(tomllib.loads(text)).protocol == "task"
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", FIGURES)
 def test_every_picture_is_in_the_docs(name):
     assert f"`{name}`" in PAGES["commands.md"]
 

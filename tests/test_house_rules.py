@@ -43,7 +43,6 @@ HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
 HOMES = {
     "matplotlib": ("report.figures",),
     "PIL": ("report",),
-    "plotly": ("report.page",),
     "jinja2": ("report.page",),
     "duckdb": ("report", "experiments.tidy"),
     "ray": ("experiments.engines.ray",),

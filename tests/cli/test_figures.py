@@ -3,7 +3,7 @@
 import pytest
 
 from fake_study import write_study
-from freeproj.report.figures import REGISTRY
+from freeproj.report.figures import FIGURES
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
@@ -36,7 +36,7 @@ def test_numbers_of_another_figure_are_refused(freeproj, tmp_path):
 
 def test_figures_lists_every_name(freeproj):
     shown = freeproj("figures").out
-    assert [line.split()[0] for line in shown.splitlines()] == list(REGISTRY)
+    assert [line.split()[0] for line in shown.splitlines()] == list(FIGURES)
 
 
 def test_reproduce_ends_with_a_page_that_holds_its_pictures(freeproj, tmp_path):

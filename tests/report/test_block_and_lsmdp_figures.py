@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from freeproj.report.figures import REGISTRY, block_spectra, lsmdp, make_figure
+from freeproj.report.figures import block_spectra, find, lsmdp, make_figure
 from freeproj.report.saved import load_numbers
 
 SMALL = {
@@ -29,7 +29,7 @@ def test_a_picture_drawn_from_its_file_is_the_picture_computed(name, tmp_path):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_same_seed_gives_the_same_numbers_and_another_does_not(name):
-    spec = REGISTRY[name]
+    spec = find(name)
     options = {**spec.options, **SMALL[name]}
     first, second = (spec.load().compute(**options) for _ in range(2))
     for key, array in first.items():

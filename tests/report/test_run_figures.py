@@ -1,149 +1,105 @@
-"""Pictures drawn from folders of runs: what is drawn is what the logs say."""
-
-from __future__ import annotations
+"""Figures of runs: what is drawn is what was computed, whatever the runs vary."""
 
 import numpy as np
 import pytest
 
-from fake_study import write_study
-from freeproj.report.figures import REGISTRY, find, make_figure
-from freeproj.report.figures.style import book_style
-from freeproj.report.paper.baselines import episode_levels, trials_of
-from freeproj.report.paper.run_numbers import adaptation_numbers, curve_numbers
-from freeproj.stats import learning_curves
+from fake_dataset import fake_dataset, why_table_1
+from freeproj.report.figures import FIGURES, find, make_figure
+from freeproj.report.figures.style import book_style, length_colour
+from freeproj.report.page.charts import CHARTS
+from freeproj.report.saved import load_numbers
 
-FROM_RUNS = [name for name, spec in REGISTRY.items() if spec.needs_runs]
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    return write_study(
-        tmp_path_factory.mktemp("runs"),
-        tasks=("StatelessCartPole", "HigherLower"),
-        lengths=(1, 4),
-        n_seeds=2,
-        n_updates=12,
-        unfinished=(0,),
-    )
+FROM_RUNS = [name for name in FIGURES if find(name).needs_runs]
+STORAGE = {"redraw_every": 0, "projection.n_generators": 4}
 
 
-def drawn(name, runs, **options):
-    spec = find(name)
-    numbers = spec.load().compute(runs=str(runs), **{**spec.options, **options})
-    with book_style():
-        return numbers, spec.load().draw(numbers)
-
-
-def row(numbers, **wanted):
-    keep = np.logical_and.reduce(
-        [numbers[key] == value for key, value in wanted.items()]
-    )
-    (index,) = np.flatnonzero(keep)
-    return index
+def dataset_for(name):
+    if name == "storage":
+        return fake_dataset({"projection.length": (1, 2)}, 3, **STORAGE)
+    tasks = ("HigherLower", "StatelessCartPole")
+    return why_table_1(3, tasks=tasks)
 
 
 @pytest.mark.parametrize("name", FROM_RUNS)
-def test_each_is_drawn_in_every_format_from_its_numbers(runs, tmp_path, name):
-    make_figure(name, tmp_path / "f.png", options={"runs": str(runs)})
-    for again in ("g.png", "g.svg", "g.pdf"):
-        make_figure(name, tmp_path / again, numbers_from=tmp_path / "f.npz")
-        assert (tmp_path / again).stat().st_size > 1000
-    assert (tmp_path / "g.png").read_bytes() == (tmp_path / "f.png").read_bytes()
+def test_a_figure_is_drawn_again_from_its_saved_numbers(name, tmp_path):
+    png, again = tmp_path / "a.png", tmp_path / "b.png"
+    make_figure(name, png, dataset=dataset_for(name))
+    make_figure(name, again, tmp_path / "a.npz")
+    assert png.read_bytes() == again.read_bytes()
 
 
 @pytest.mark.parametrize("name", FROM_RUNS)
-def test_without_runs_the_error_says_how_to_get_some(tmp_path, name):
-    with pytest.raises(ValueError, match="freeproj sweep quick --out runs"):
-        make_figure(name, tmp_path / "f.png")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="holds no runs"):
-        make_figure(name, tmp_path / "f.png", options={"runs": str(tmp_path / "empty")})
+def test_the_page_draws_the_same_saved_numbers(name):
+    numbers = find(name).load().compute(dataset_for(name))
+    chart = CHARTS[name](numbers)
+    drawn = {value for each in chart["series"] for value in each["y"]}
+    saved = set(numbers["mean"][~np.isnan(numbers["mean"])].tolist())
+    assert saved & drawn
+    paper = set(numbers.get("paper_mean", np.zeros(0)).tolist())
+    train = numbers.get("train_mean", np.zeros(0)).ravel().tolist()
+    assert drawn <= saved | paper | set(train)
+    tasks = {option for option, _ in chart["selects"][0]["options"]}
+    assert chart["selects"][0]["value"] in tasks
 
 
-def test_a_curve_is_the_mean_of_its_seeds(runs):
-    numbers, _ = drawn("length-curves", runs)
-    table = gather(runs).table.where(
-        task="HigherLower", memory="s5", length=4, split="test", counting="episodes"
-    )
-    at = row(numbers, task="HigherLower", memory="s5", length=4)
-    expected = [
-        table.where(update=int(update)).mean_return.mean()
-        for update in numbers["updates"]
-    ]
-    np.testing.assert_allclose(numbers["mean"][at], expected)
-    assert set(numbers["n_seeds"][at]) == {2}
+@pytest.mark.parametrize("name", FROM_RUNS)
+def test_runs_are_asked_for_by_name(name, tmp_path):
+    with pytest.raises(ValueError, match="--runs"):
+        make_figure(name, tmp_path / "a.png")
 
 
-def test_a_run_that_stopped_is_counted_where_it_has_data(runs):
-    numbers, _ = drawn("length-curves", runs)
-    at = row(numbers, task="StatelessCartPole", memory="gru", length=1)
-    assert numbers["updates"].tolist() == [4, 8, 12]
-    assert numbers["n_seeds"][at].tolist() == [2, 1, 1]
-    assert np.isnan(numbers["low"][at]).tolist() == [False, True, True]
+@pytest.mark.parametrize("name", ["why-table-1", "storage"])
+def test_what_runs_lack_is_told(name, tmp_path):
+    data = fake_dataset(n_seeds=1, maps=("tile",))
+    with pytest.raises(ValueError, match="nothing to draw it from: it takes"):
+        make_figure(name, tmp_path / "a.png", dataset=data)
 
 
-def test_updates_in_which_nothing_ended_are_nan_with_count_zero(runs):
-    numbers, figure = drawn("length-curves", runs, split="train")
-    ended = numbers["updates"] % 3 == 0
-    assert (numbers["n_seeds"][:, ~ended] == 0).all()
-    assert np.isnan(numbers["mean"][:, ~ended]).all()
-    line = figure.axes[1].get_lines()[0]
-    assert line.get_xdata().tolist() == [3, 6, 9, 12]
-
-
-def test_cartpole_curves_show_rp_and_frp_in_training_and_in_test(runs):
-    numbers, figure = drawn("cartpole-curves", runs)
-    shown = zip(numbers["split"], numbers["memory"], numbers["length"], strict=True)
-    assert set(shown) == {
-        (split, memory, length)
-        for split in ("train", "test")
-        for memory in ("gru", "s5")
-        for length in (1, 4)
+def test_other_axes_make_panels_and_lengths_make_lines():
+    grid = {
+        "projection.length": (1, 4),
+        "projection.family": ("haar", "iid_haar"),
+        "ppo.discount": (0.9, 0.99),
     }
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "FRP ℓ=4, GRU (2 seeds)" in labels
-    assert "chance" in labels
-
-
-def test_a_task_that_was_not_run_is_an_error_that_names_those_that_were(runs):
-    with pytest.raises(ValueError, match="Tasks there: HigherLower, StatelessCartPole"):
-        drawn("cartpole-curves", runs, task="Minesweeper")
-
-
-def test_adaptation_is_that_of_the_last_evaluation(runs):
-    numbers, _ = drawn("adaptation", runs)
-    last = [
-        each.returns
-        for each in gather(runs).adaptations
-        if each[:2] == ("HigherLower", "gru") and each.length == 1 and each.update == 12
+    spec = find("length-curves").load()
+    numbers = spec.compute(fake_dataset(grid, 3))
+    panels = list(dict.fromkeys(numbers["panel"].tolist()))
+    assert panels == [
+        "GRU, true Haar, discount 0.9",
+        "GRU, true Haar, discount 0.99",
+        "GRU, iid_haar, discount 0.9",
+        "GRU, iid_haar, discount 0.99",
     ]
-    at = row(numbers, task="HigherLower", memory="gru", length=1)
-    np.testing.assert_allclose(numbers["mean"][at], np.mean(last, axis=0))
+    with book_style():
+        figure = spec.draw(numbers)
+    assert len(figure.axes) == 4
+    for axes in figure.axes:
+        colours = [line.get_color() for line in axes.lines][:2]
+        assert colours == [length_colour(1), length_colour(4)]
+
+
+def test_why_table_1_has_the_papers_returns_per_trial():
+    numbers = find("why-table-1").load().compute(why_table_1(3))
+    assert numbers["maps"].tolist() == ["tile_unit", "minus_tile", "random", "zero"]
+    plain = (numbers["paper_task"] == "HigherLower") & (numbers["paper_length"] == 1)
+    assert numbers["paper_mean"][plain] == pytest.approx([-1.84 / 16])
+    slip = (numbers["family"] == "qr") & (numbers["length"] == 1)
+    tile, minus = numbers["mean"][slip][:, 0], numbers["mean"][slip][:, 1]
+    assert (tile + 0.3 < minus).all()
+
+
+def test_adaptation_shows_the_last_evaluation_of_every_trial():
+    numbers = find("adaptation").load().compute(fake_dataset(n_seeds=3))
     assert numbers["trials"].tolist() == list(range(1, 17))
+    assert numbers["n_seeds"].tolist() == [[3] * 16]
 
 
-def test_a_table_as_picture_has_the_cells_of_the_table(runs):
-    numbers, figure = drawn("table-results", runs)
-    texts = {text.get_text() for text in figure.axes[0].texts}
-    assert {cell.strip() for cell in numbers["cells"].flat} - {""} <= texts
-    ours = numbers["record_source"] == "ours"
-    assert np.isfinite(numbers["record_chance_mmer"][ours]).sum() == 8
+def test_an_unknown_task_is_told_with_those_there_are(tmp_path):
+    with pytest.raises(ValueError, match="Tasks there: HigherLower"):
+        make_figure("cartpole-curves", tmp_path / "a.png", dataset=fake_dataset())
 
 
-def test_chance_of_an_episode_is_that_of_its_trials(runs):
-    levels = episode_levels("StatelessCartPole", 16)
-    assert levels.chance == pytest.approx(16 * levels.trial_chance)
-    assert levels.blind_name == "left and right in turn"
-    assert levels.blind == pytest.approx(3.0, abs=0.01)
-    assert trials_of(gather(runs).runs) == {"StatelessCartPole": 16, "HigherLower": 16}
-
-
-def test_tasks_without_stored_numbers_have_no_lines():
-    assert np.isnan(episode_levels("HigherLower+RepeatFirst", 16).chance)
-    assert np.isnan(episode_levels("HigherLower", None).chance)
-
-
-def test_no_curves_are_empty_arrays(tmp_path):
-    table = gather(tmp_path).table
-    assert curve_numbers(learning_curves(table))["mean"].shape == (0, 0)
-    assert adaptation_numbers([])["mean"].shape == (0, 0)
+def test_saved_numbers_are_plain(tmp_path):
+    make_figure("length-curves", tmp_path / "a.png", dataset=fake_dataset(n_seeds=2))
+    numbers = load_numbers(tmp_path / "a.npz")
+    assert str(numbers["figure"]) == "length-curves"

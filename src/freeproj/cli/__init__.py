@@ -112,7 +112,6 @@ def _fail(message: str, code: int) -> None:
 
 _EXTRAS = {
     "matplotlib": "report",
-    "plotly": "report",
     "jinja2": "report",
     "PIL": "report",
     "duckdb": "report",

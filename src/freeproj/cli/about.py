@@ -39,7 +39,6 @@ _PACKAGES = {
     "click": "",
     "rich": "",
     "matplotlib": "report",
-    "plotly": "report",
     "duckdb": "report",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from freeproj.report.figures import effective_dimension, kernel_spectra, lsmdp
-from freeproj.report.paper.claims import (
+from freeproj.report.paper.claims.kernel import (
     effective_dimension_falls,
-    longer_words_help_lsmdp,
     theory_matches,
 )
-from freeproj.report.paper.verdicts import Verdict
+from freeproj.report.paper.claims.lsmdp import longer_words_help_lsmdp
+from freeproj.stats import Outcome
 
-HOLDS, FAILS, OPEN = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
+HOLDS, FAILS, OPEN = Outcome.HOLDS, Outcome.FAILS, Outcome.OPEN
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +32,10 @@ def distances():
 
 
 def test_effective_dimension_falls_and_rises_when_lengths_are_exchanged(dimension):
-    assert effective_dimension_falls(dimension).verdict is HOLDS
+    assert effective_dimension_falls(dimension).outcome is HOLDS
     names = ("measured_per_dimension", "deviation_per_dimension")
     turned = dimension | {name: dimension[name][::-1] for name in names}
-    assert effective_dimension_falls(turned).verdict is FAILS
+    assert effective_dimension_falls(turned).outcome is FAILS
 
 
 def test_one_length_out_of_order_is_a_counterexample(dimension):
@@ -47,25 +47,25 @@ def test_one_length_out_of_order_is_a_counterexample(dimension):
 
 def test_noise_leaves_the_drop_open(dimension):
     noisy = dimension | {"deviation_per_dimension": np.full((4, 3), 5.0)}
-    assert effective_dimension_falls(noisy).verdict is OPEN
+    assert effective_dimension_falls(noisy).outcome is OPEN
 
 
 def test_theory_matches_until_measurements_move_by_two_dimensions(dimension, spectra):
-    assert theory_matches(dimension, spectra).verdict is HOLDS
+    assert theory_matches(dimension, spectra).outcome is HOLDS
     moved = dimension["measured_per_dimension"] + 2 / 32
     judged = theory_matches(dimension | {"measured_per_dimension": moved}, spectra)
-    assert judged.verdict is FAILS
+    assert judged.outcome is FAILS
 
 
 def test_a_shifted_spectrum_does_not_match(dimension, spectra):
     shifted = spectra | {"bin_edges": spectra["bin_edges"] + 0.2}
     judged = theory_matches(dimension, shifted)
-    assert {f.verdict for f in judged.findings if "spectrum" in f.about} == {FAILS}
+    assert {f.outcome for f in judged.findings if "spectrum" in f.about} == {FAILS}
 
 
 def test_missing_spectra_leave_the_theory_open(dimension):
     judged = theory_matches(dimension, None)
-    assert judged.verdict is OPEN
+    assert judged.outcome is OPEN
     assert "freeproj figure kernel-spectra" in judged.findings[-1].basis
 
 
@@ -78,7 +78,7 @@ def test_lsmdp_turns_with_the_sign_of_the_changes(distances):
             changed[f"{space}_change_high"] = np.full((4, 5), -0.1) * factor + 0.01
         return longer_words_help_lsmdp(changed)
 
-    assert scaled(1).verdict is HOLDS
-    assert scaled(-1).verdict is FAILS
-    assert scaled(0).verdict is OPEN
+    assert scaled(1).outcome is HOLDS
+    assert scaled(-1).outcome is FAILS
+    assert scaled(0).outcome is OPEN
     assert len(longer_words_help_lsmdp(distances).findings) == 8

@@ -223,7 +223,9 @@ def _compute(
     options: Mapping[str, Any],
     dataset: Dataset | None,
 ) -> Numbers:
-    allowed = [n for n in inspect.signature(module.compute).parameters if n != "dataset"]
+    allowed = [
+        n for n in inspect.signature(module.compute).parameters if n != "dataset"
+    ]
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         known = ", ".join(allowed) or "none"

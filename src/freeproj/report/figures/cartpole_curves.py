@@ -57,7 +57,9 @@ def draw(numbers: Numbers) -> Figure:
         column[0].set_title(title)
         column[-1].set_xlabel("update")
         prefix = "train_" if split == "train" else ""
-        part = {n.removeprefix(prefix): v for n, v in numbers.items() if n[:6] == "train_"}
+        part = {
+            n.removeprefix(prefix): v for n, v in numbers.items() if n[:6] == "train_"
+        }
         shown = part if prefix else numbers
         for axes, panel in zip(column, rows, strict=True):
             for row in np.flatnonzero(shown["panel"] == panel).tolist():
@@ -74,7 +76,9 @@ def draw(numbers: Numbers) -> Figure:
         axes.set_ylabel(f"{panel}\nreturn of an episode")
     share_legend(figure, panels)
     kind = "largest return so far, " if numbers["running_maximum"] else ""
-    title = f"{task_title(str(numbers['task'][0]))}: {kind}{mean_text(numbers['n_runs'])}"
+    title = (
+        f"{task_title(str(numbers['task'][0]))}: {kind}{mean_text(numbers['n_runs'])}"
+    )
     figure.suptitle(title, fontsize=8.5)
     return figure
 

@@ -1,4 +1,4 @@
-"""`storage`: held-out return against word length at n fixed matrices (beyond the paper).
+"""`storage`: held-out return against word length at n fixed matrices.
 
 ℓ = 1 trains on n maps, longer words on n^ℓ, from the same n stored matrices. Dots: maps
 that no agent has met; open dots: training.
@@ -35,7 +35,9 @@ def draw(numbers: Numbers) -> Figure:
     figure, panels = panel_grid(1, len(groups))
     figure.set_figheight(2.6)
     for axes, (task, setting) in zip(panels[0], groups, strict=True):
-        rows = np.flatnonzero((numbers["task"] == task) & (numbers["setting"] == setting))
+        rows = np.flatnonzero(
+            (numbers["task"] == task) & (numbers["setting"] == setting)
+        )
         _draw_panel(axes, numbers, rows)
         n = "/".join(map(str, sorted(set(numbers["n_generators"][rows].tolist()))))
         axes.set_title(f"{task_title(task)}, {setting}\nn = {n} fixed matrices")

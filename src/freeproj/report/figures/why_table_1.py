@@ -1,8 +1,8 @@
 """`why-table-1`: what the agents earn on tile, minus tile, random maps and blanked.
 
-Raw QR beside true Haar, fresh beside fixed bases, a row per task. A dot per word length:
-if ℓ = 1 falls below chance on tile and rises above it on minus tile, with raw QR only,
-then the sign of QR did it. The paper's own raw returns stand beside as diamonds.
+Raw QR beside true Haar, fresh beside fixed bases, a row per task. A dot per word
+length: if ℓ = 1 falls below chance on tile and rises above it on minus tile, with raw
+QR only, the sign of QR did it. The paper's own raw returns are the diamonds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def draw(numbers: Numbers) -> Figure:
     panels = figure.subplots(len(rows), len(columns), squeeze=False, sharey="row")
     for line, (task, setting) in zip(panels, rows, strict=True):
         for axes, (bases, family) in zip(line, columns, strict=True):
-            here = _rows(numbers, task=task, setting=setting, bases=bases, family=family)
+            here = _rows(
+                numbers, task=task, setting=setting, bases=bases, family=family
+            )
             _draw_panel(axes, numbers, here, task, family)
         line[0].set_ylabel(f"{task_title(task)}\n{setting}\nreturn per trial")
     for axes, (bases, family) in zip(panels[0], columns, strict=True):
@@ -71,7 +73,9 @@ def _draw_panel(
     axes.set_xticks(range(len(titles)), [t.replace(" ", "\n", 1) for t in titles])
     axes.set_xlim(-0.5, len(titles) - 0.5)
     if not rows.size:
-        axes.text(0.5, 0.5, "not run", ha="center", color="0.5", transform=axes.transAxes)
+        axes.text(
+            0.5, 0.5, "not run", ha="center", color="0.5", transform=axes.transAxes
+        )
         return
     lengths = sorted(set(numbers["length"].tolist()))
     spread = np.linspace(-0.27, 0.27, len(lengths)) if len(lengths) > 1 else [0.0]
@@ -91,7 +95,9 @@ def _draw_panel(
             label=f"ℓ = {length}" + " (RP)" * (length == 1),
         )
     first = int(rows[0])
-    draw_level(axes, "chance", float(numbers["chance"][first] / numbers["n_trials"][first]))
+    draw_level(
+        axes, "chance", float(numbers["chance"][first] / numbers["n_trials"][first])
+    )
     if family == "qr":
         _draw_paper(axes, numbers, task, str(numbers["setting"][first]), places)
 

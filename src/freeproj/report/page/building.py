@@ -1,7 +1,7 @@
-"""From a folder of runs and the analyses to a folder with pictures and one page.
+"""From runs, published studies and analyses to a folder with figures and one page.
 
-What is there already is kept, so that work that was broken off goes on; pictures of
-runs are drawn anew each time, as there may be more runs by now.
+Analyses that are there already are kept, so that work that was broken off goes on;
+figures of runs are drawn anew each time, as there may be more runs by now.
 """
 
 from __future__ import annotations
@@ -10,89 +10,170 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from freeproj.report.figures import REGISTRY, FigureSpec, find, make_figure
-from freeproj.report.page.html import Picture, write_page
-from freeproj.report.paper.run_numbers import read_runs
+from freeproj.experiments.dataset import Dataset, read_dataset
+from freeproj.report.figures import FIGURES, FigureSpec, find, make_figure
+from freeproj.report.page.content import (
+    Part,
+    Picture,
+    Study,
+    analyses_part,
+    answer_of,
+    by_preference,
+    own_part,
+    published_part,
+    published_studies,
+)
+from freeproj.report.page.html import write_page
 from freeproj.report.paper.verdicts import Claim
 
 __all__ = ["Report", "key_lines", "make_report"]
 
 
 class Report(NamedTuple):
-    """The page, what it concludes, and the pictures that it could not have."""
+    """The page, what it concludes, and the figures that it could not have."""
 
     page: Path
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim, ...]  # its answer first
     missing: dict[str, str]  # name: why
+
+
+class _Job(NamedTuple):
+    """A figure to draw, and from what."""
+
+    spec: FigureSpec
+    folder: Path
+    studies: Sequence[Study]  # to try, best first; empty for analyses
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
 
 
 def make_report(
     out: str | Path,
     runs: str | Path | None = None,
     *,
+    published: Sequence[Study] | None = None,
     only: Sequence[str] = (),
     again: bool = False,
-    follow: Callable[[Sequence[FigureSpec]], Iterable[FigureSpec]] = iter,
+    follow: Callable[[Sequence[_Job]], Iterable[_Job]] = iter,
 ) -> Report:
-    """Draws what is missing in `out`, writes `out/report.html` and says what it shows.
+    """Draw what is missing in `out`, write `out/report.html` and say what it shows.
 
     Args:
-        runs: a folder of training runs; without it the page has the analyses only.
-        only: names of pictures; all of them by default.
+        runs: the user's own runs; without them the page has the rest only.
+        published: studies to open with; those that ship with the package by default.
+        only: names of figures; all of them by default.
         again: compute anew what is already there.
-        follow: yields the pictures as they are worked on, for a progress display.
+        follow: yields the figures as they are worked on, for a progress display.
     """
     out = Path(out)
-    gathered = None if runs is None else read_runs(runs)
-    specs = [find(name) for name in only or REGISTRY]
-    specs = [spec for spec in specs if runs is not None or not spec.needs_runs]
-    drawn, missing = set(), {}
-    for spec in follow(specs):
-        try:
-            _draw(spec, out, runs, again)
-            drawn.add(spec.name)
-        except ValueError as error:
-            if not spec.needs_runs:
-                raise
-            missing[spec.name] = str(error)  # these runs have nothing to draw it from
-    # Analyses of an earlier call are shown too; pictures of runs could be of others.
-    pictures = [
-        _picture(spec, out)
-        for spec in REGISTRY.values()
-        if spec.name in drawn or (not spec.needs_runs and _is_there(spec, out))
+    own = None if runs is None else _read_own(runs)
+    studies = published_studies() if published is None else published
+    specs = [find(name) for name in only or FIGURES]
+    drawn: dict[str, list[Picture]] = {"own": [], "published": [], "analyses": []}
+    missing: dict[str, str] = {}
+    for job in follow(_jobs(specs, out, own, str(runs or ""), studies)):
+        picture, why = _draw(job, again)
+        kind = _kind(job, out)
+        if picture is not None:
+            drawn[kind].append(picture)
+        elif kind == "own":
+            missing[job.name] = why
+    drawn["analyses"] += _earlier(out, drawn["analyses"])
+    parts = [
+        published_part(studies, drawn["published"]) if studies else None,
+        own_part(own, str(runs), drawn["own"]) if own is not None else None,
+        analyses_part(drawn["analyses"]),
     ]
     page = out / "report.html"
-    claims = write_page(page, pictures, gathered, runs=str(runs or ""), missing=missing)
-    return Report(page, claims, missing)
+    write_page(page, *parts, missing)
+    return Report(page, _conclusions(parts), missing)
 
 
-def key_lines(claims: Sequence[Claim]) -> list[str]:
-    """Returns the three most important numbers, each with its verdict."""
-    names = {
-        "effective-dimension": "Effective dimension",
-        "theory": "Theory",
-        "frp-beats-rp": "FRP against RP",
-    }
+def key_lines(claims: Sequence[Claim], most: int = 4) -> list[str]:
+    """Return the most important numbers, each with its verdict."""
     return [
-        f"{names[claim.name]}: {claim.headline} ({claim.verdict.value})"
-        for claim in claims
-        if claim.name in names
+        f"{c.statement} {str(c.outcome).capitalize()}: {c.headline}"
+        for c in claims[:most]
     ]
 
 
-def _picture(spec: FigureSpec, out: Path) -> Picture:
-    png = out / f"{spec.name}.png"
-    return Picture(spec.name, spec.title, png, png.with_suffix(".npz"))
+def _read_own(runs: str | Path) -> Dataset:
+    dataset = read_dataset(runs)
+    if not dataset.runs:
+        aside = f" ({len(dataset.set_aside)} set aside)" if dataset.set_aside else ""
+        raise ValueError(
+            f"{runs} holds no runs{aside}; `freeproj sweep quick --out {runs}` makes "
+            "some."
+        )
+    return dataset
 
 
-def _is_there(spec: FigureSpec, out: Path) -> bool:
-    picture = _picture(spec, out)
-    return picture.png.exists() and picture.numbers.exists()
+def _jobs(
+    specs: Sequence[FigureSpec],
+    out: Path,
+    own: Dataset | None,
+    name: str,
+    studies: Sequence[Study],
+) -> list[_Job]:
+    jobs = []
+    for spec in specs:
+        if not spec.needs_runs:
+            jobs.append(_Job(spec, out, ()))
+            continue
+        if studies:
+            order = by_preference(studies, spec.study)
+            jobs.append(_Job(spec, out / "published", order))
+        if own is not None:
+            jobs.append(_Job(spec, out, (Study(name, own, {}),)))
+    return jobs
 
 
-def _draw(spec: FigureSpec, out: Path, runs: str | Path | None, again: bool) -> None:
-    png = _picture(spec, out).png
-    if spec.needs_runs:
-        make_figure(spec.name, png, options={"runs": str(runs)})
-    elif again or not _is_there(spec, out):
-        make_figure(spec.name, png)
+def _kind(job: _Job, out: Path) -> str:
+    if not job.spec.needs_runs:
+        return "analyses"
+    return "own" if job.folder == out else "published"
+
+
+def _draw(job: _Job, again: bool) -> tuple[Picture | None, str]:
+    """Draw a figure from the first study that has what it needs."""
+    png = job.folder / f"{job.name.replace(':', '.')}.png"
+    if not job.spec.needs_runs:
+        if again or not _is_there(png):
+            make_figure(job.name, png)
+        return Picture(job.spec, png), ""
+    why = ""
+    for study in job.studies:
+        try:
+            make_figure(job.name, png, dataset=study.dataset)
+        except ValueError as error:
+            why = why or str(error)
+            continue
+        return Picture(job.spec, png, study.name), ""
+    return None, why
+
+
+def _earlier(out: Path, drawn: Sequence[Picture]) -> list[Picture]:
+    """Return analyses of an earlier call; figures of runs could be of others."""
+    names = {picture.name for picture in drawn}
+    specs = [s for s in map(find, FIGURES) if not s.needs_runs and s.name not in names]
+    found = [Picture(spec, out / f"{spec.name}.png") for spec in specs]
+    return [picture for picture in found if _is_there(picture.png)]
+
+
+def _is_there(png: Path) -> bool:
+    return png.exists() and png.with_suffix(".npz").exists()
+
+
+def _conclusions(parts: Sequence[Part | None]) -> tuple[Claim, ...]:
+    """Return the published answer, or that of the own runs, then the other claims."""
+    first = next((answer for part in parts if (answer := answer_of(part))), [])
+    rest = [
+        claim
+        for part in parts
+        if part is not None
+        for claim in part.claims.values()
+        if not claim.missing and claim not in first
+    ]
+    return (*first, *rest)

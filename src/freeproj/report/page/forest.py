@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from freeproj.report.paper.verdicts import Finding
 
-__all__ = ["Bar", "forest"]
+__all__ = ["Bar", "Forest", "forests"]
 
 
 class Bar(NamedTuple):
     """Places in per cent of the line's width, and the numbers as texts."""
 
-    value: float
+    finding: Finding
+    value: float | None  # None: no data
     low: float
     high: float
-    threshold: float
-    texts: tuple[str, str, str]  # value, low, high
+    text: str
+    range: str
 
     @property
     def width(self) -> float:
@@ -26,43 +28,80 @@ class Bar(NamedTuple):
         return self.high - self.low
 
 
-def forest(findings: Sequence[Finding]) -> list[Bar | None]:
-    """Returns a bar per finding, on one scale for all of the same unit.
+class Forest(NamedTuple):
+    """Findings of one unit on one scale, with ticks below them."""
 
-    A finding without a value has none.
-    """
-    scales: dict[str, list[float]] = {}
-    for finding in findings:
-        places = (finding.value, *finding.interval, finding.threshold, 0.0)
-        seen = [place for place in places if math.isfinite(place)]
-        scales.setdefault(finding.unit, []).extend(seen)
-    return [_bar(finding, scales[finding.unit]) for finding in findings]
+    unit: str
+    threshold: float  # its place
+    bars: list[Bar]
+    ticks: list[tuple[float, str]]
 
 
-def _decimals(finding: Finding) -> int:
-    """As many as tell the ends of the interval apart: two digits of its width."""
-    low, high = finding.interval
-    width = high - low if high > low else abs(finding.value)
-    return max(0, 1 - math.floor(math.log10(width / 3))) if width > 0 else 2
+def forests(findings: Sequence[Finding]) -> list[Forest]:
+    """Return a forest for each run of findings with the same unit."""
+    groups = groupby(findings, key=lambda finding: (finding.unit, finding.threshold))
+    return [_forest(unit, level, list(group)) for (unit, level), group in groups]
 
 
-def _text(value: float, decimals: int) -> str:
-    return "—" if math.isnan(value) else f"{value:.{decimals}f}".replace("-", "−")
-
-
-def _bar(finding: Finding, scale: list[float]) -> Bar | None:
-    if not math.isfinite(finding.value):
-        return None
-    low, high = min(scale), max(scale)
+def _forest(unit: str, threshold: float, findings: list[Finding]) -> Forest:
+    places = [
+        place
+        for finding in findings
+        for place in (finding.value, *_ends(finding), threshold, 0.0)
+        if math.isfinite(place)
+    ]
+    low, high = min(places), max(places)
     room = 0.04 * ((high - low) or 1.0)
     start, span = low - room, (high - low) + 2 * room
-    ends = [
-        end if math.isfinite(end) else finding.value for end in finding.interval
-    ]  # of one seed there is a point without an interval
-    places = (finding.value, *ends, finding.threshold)
-    at = [round(100 * (place - start) / span, 2) for place in places]
-    decimals = _decimals(finding)
-    value, low, high = (
-        _text(each, decimals) for each in (finding.value, *finding.interval)
-    )
-    return Bar(at[0], at[1], at[2], at[3], (value, low, high))
+    share = "share of the headroom" in unit
+
+    def at(place: float) -> float:
+        return round(100 * (place - start) / span, 2)
+
+    def bar(finding: Finding) -> Bar:
+        if not math.isfinite(finding.value):
+            return Bar(finding, None, 0.0, 0.0, "–", "")
+        ends = [end if math.isfinite(end) else finding.value for end in _ends(finding)]
+        texts = _texts(finding, share)
+        return Bar(finding, at(finding.value), at(ends[0]), at(ends[1]), *texts)
+
+    has_data = any(math.isfinite(finding.value) for finding in findings)
+    ticks = [(at(t), _tick(t, share)) for t in _ticks(start, start + span)]
+    bars = [bar(finding) for finding in findings]
+    return Forest(unit, at(threshold), bars, ticks if has_data else [])
+
+
+def _ends(finding: Finding) -> tuple[float, float]:
+    """Of few seeds there is a point without an interval."""
+    if finding.interval is None:
+        return math.nan, math.nan
+    return finding.interval[0], finding.interval[1]
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= 0.999 * rough)
+    first = math.ceil(low / step)
+    return [i * step for i in range(first, math.floor(high / step) + 1)]
+
+
+def _tick(value: float, share: bool) -> str:
+    text = f"{100 * value:.3g} %" if share else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+def _texts(finding: Finding, share: bool) -> tuple[str, str]:
+    """Value and interval, with as many decimals as tell the interval's ends apart."""
+    scale, unit = (100, " %") if share else (1, "")
+    low, high = _ends(finding)
+    width = scale * (high - low) if high > low else scale * abs(finding.value)
+    digits = max(0, 1 - math.floor(math.log10(width / 3))) if width > 0 else 2
+    digits = min(digits, 1) if share else digits
+
+    def text(value: float) -> str:
+        rounded = round(scale * value, digits) + 0.0  # no -0.0
+        return f"{rounded:.{digits}f}".replace("-", "−")
+
+    ends = "no interval" if math.isnan(low) else f"[{text(low)}, {text(high)}]{unit}"
+    return text(finding.value) + unit, ends

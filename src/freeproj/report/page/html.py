@@ -1,135 +1,127 @@
 """One self-contained page: everything in one file, readable from disk, offline.
 
-Texts from run folders go through the templates, which escape them; data for the plots
+Texts from run folders go through the templates, which escape them; data for the charts
 goes through `script_json`. The page carries a policy that forbids it any request.
 """
 
 from __future__ import annotations
 
-import base64
-import io
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import markupsafe
-import plotly.offline
-from PIL import Image
 
 from freeproj.files import write_atomically
-from freeproj.report.gathering import Gathered
-from freeproj.report.page.forest import forest
-from freeproj.report.page.interactive import (
-    adaptation_data,
-    curves_data,
-    dimension_data,
-    disk_data,
-    script_json,
-    spectra_data,
-    task_data,
-)
-from freeproj.report.paper.baselines import table_baselines
-from freeproj.report.paper.claims import judge
-from freeproj.report.paper.facts import duration_text, study_facts, versions
-from freeproj.report.paper.verdicts import Claim
-from freeproj.report.saved import Numbers, load_numbers
-from freeproj.report.tables.lengths import length_records, lengths_grid
-from freeproj.report.tables.results import result_records
-from freeproj.report.tables.results_grid import results_grid
+from freeproj.report.page.charts import CHARTS
+from freeproj.report.page.content import Part, Picture, answer_of
+from freeproj.report.page.forest import forests
+from freeproj.report.page.json_data import plain, script_json
+from freeproj.report.page.widgets import WIDGETS
+from freeproj.report.paper.facts import versions
+from freeproj.report.paper.labels import GLOSSARY
 
-__all__ = ["Picture", "write_page"]
+__all__ = ["SECTIONS", "duration_text", "write_page"]
 
-_MAX_WIDTH = 1500  # pixels of an embedded picture: sharp at the page's width
-_COLOURS = 128
-_JUDGED = ("effective-dimension", "kernel-spectra", "lsmdp")
-# Where the page has a live version of a picture: its place.
-_LIVE = {
-    "cayley": "disk",
-    "effective-dimension": "dimension",
-    "kernel-spectra": "spectra",
-    "adaptation": "adaptation",
+# The sections of the analyses: name, title, and what a reader has to know first.
+SECTIONS = {
+    "kernel": (
+        "The kernel: longer words, fewer dimensions",
+        "Averaged over all n^ℓ words, the projections give a kernel. Its effective "
+        "dimension d_eff = Tr K(K+γ)⁻¹ counts the directions that survive a ridge γ. "
+        "Longer words over fewer generators, with the number of words held fixed, "
+        "concentrate it.",
+    ),
+    "planning": (
+        "Linearly solvable MDPs",
+        "Without any learning: average the solution z* of a small planning problem "
+        "over permuted copies of its states, by words of length ℓ, and see how far "
+        "the average is from the optimum.",
+    ),
+    "words": (
+        "Words, and what they share",
+        "The free group of two generators in the Poincaré disk: every vertex is a "
+        "word, every edge a letter. Two words share their way from the centre as far "
+        "as their first letters agree.",
+    ),
+    "appendix": ("Further figures", ""),
 }
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawn picture: its name, its one-line title, its PNG and its numbers."""
-
-    name: str
-    title: str
-    png: Path
-    numbers: Path
-
-    @property
-    def source(self) -> str:
-        """A small copy of the PNG as a data address: the page needs no other file."""
-        with Image.open(self.png) as image:
-            width = min(image.width, _MAX_WIDTH)
-            size = (width, round(image.height * width / image.width))
-            small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-        file = io.BytesIO()
-        small.quantize(_COLOURS).save(file, "PNG", optimize=True)
-        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
-
-    @property
-    def width(self) -> int:
-        """Width on the page in its pixels: type is then as large as the text's."""
-        with Image.open(self.png) as image:
-            return image.width // 2
-
-    @property
-    def place(self) -> str:
-        """The id of the element that shows it."""
-        return _LIVE.get(self.name, self.name)
-
-    @property
-    def is_live(self) -> bool:
-        """Whether the page shows it as a plot or a table instead."""
-        return self.name in _LIVE
+_SCRIPTS = ("page.js", "charts.js", "kernel.js", "disk.js")
+_TERMS = re.compile(
+    r"\b(" + "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True)) + r")\b"
+)
 
 
 def write_page(
     path: str | Path,
-    pictures: Sequence[Picture],
-    gathered: Gathered | None = None,
-    *,
-    runs: str = "",
+    published: Part | None,
+    own: Part | None,
+    analyses: Part,
     missing: Mapping[str, str] | None = None,
-) -> tuple[Claim, ...]:
-    """Writes the page and returns the claims with their verdicts.
-
-    Args:
-        pictures: what was drawn; the numbers beside some of them are judged.
-        gathered: training runs; without them the page says so where they would stand.
-        runs: the folder of the runs, to be named on the page.
-        missing: pictures that could not be drawn, with the reason.
-    """
-    path = Path(path)
-    gathered = gathered if gathered is not None and gathered.runs else None
-    analyses = _analyses(pictures)
-    claims = judge(gathered, analyses)
+) -> Path:
+    """Write the page of published studies, own runs and analyses."""
+    live = _Live()
+    for part in (published, own, analyses):
+        for picture in part.pictures if part else ():
+            live.add(picture)
     page = (
         _templates()
         .get_template("report.html.jinja")
         .render(
-            claims=[(claim, forest(claim.findings)) for claim in claims],
-            pictures=pictures,
-            facts=study_facts(gathered) if gathered else None,
-            tables=_tables(gathered) if gathered else {},
-            runs=runs,
+            published=published,
+            own=own,
+            analyses=analyses,
+            answer=answer_of(published) or answer_of(own),
+            answered_by=published if answer_of(published) else own,
+            sections=SECTIONS,
             missing=missing or {},
+            live=live,
+            forests=forests,
             versions=versions(),
-            data=markupsafe.Markup(script_json(_data(gathered, analyses))),
+            data=markupsafe.Markup(script_json(plain(live.data))),
             style=_raw("report.css"),
-            scripts=[_raw(name) for name in ("page.js", "plots.js", "disk.js")],
-            plotly=markupsafe.Markup(plotly.offline.get_plotlyjs()),
-            has=set(analyses),
+            scripts=[_raw(name) for name in _SCRIPTS],
         )
     )
+    path = Path(path)
     write_atomically(path, lambda file: file.write(page.encode()))
-    return claims
+    return path
+
+
+def duration_text(seconds: float) -> str:
+    """Write a duration for people: "50 s", "3.4 min", "2.1 h"; unknown is a dash."""
+    if math.isnan(seconds):
+        return "–"
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+class _Live:
+    """Which figures the page draws itself, and their data."""
+
+    def __init__(self):
+        self.data: dict[str, Any] = {"charts": [], "widgets": {}}
+        self._places: dict[int, tuple[str, str]] = {}
+
+    def add(self, picture: Picture) -> None:
+        """Take a figure's data in, if the page can draw it."""
+        if picture.name in CHARTS:
+            charts = self.data["charts"]
+            charts.append(CHARTS[picture.name](picture.numbers))
+            self._places[id(picture)] = ("chart", str(len(charts) - 1))
+        elif picture.name in WIDGETS:
+            name, data = WIDGETS[picture.name]
+            self.data["widgets"][name] = data(picture.numbers)
+            self._places[id(picture)] = ("widget", name)
+
+    def place(self, picture: Picture) -> tuple[str, str] | None:
+        """Return the kind and the name of the live version of a figure."""
+        return self._places.get(id(picture))
 
 
 def _templates() -> jinja2.Environment:
@@ -140,52 +132,38 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"duration": duration_text, "symbols": _symbols}
+    environment.filters |= {
+        "duration": duration_text,
+        "symbols": _symbols,
+        "explained": _explained,
+    }
+    environment.tests["picture"] = lambda thing: isinstance(thing, Picture)
     return environment
 
 
 def _symbols(text: str) -> markupsafe.Markup:
-    """Sets the symbols of a sentence: d_eff, and minus signs before numbers."""
+    """Set the symbols of a sentence: d_eff, n^ℓ, and minus signs before numbers."""
     escaped = str(markupsafe.escape(text)).replace("d_eff", "d<sub>eff</sub>")
+    escaped = escaped.replace("n^ℓ", "n<sup>ℓ</sup>")
     return markupsafe.Markup(re.sub(r"(?<![\w])-(?=\d)", "−", escaped))
+
+
+def _explained(text: str) -> markupsafe.Markup:
+    """Mark the words of the glossary, each where it first appears, for hovering."""
+    seen: set[str] = set()
+
+    def mark(match: re.Match) -> str:
+        term = match[1]
+        if term in seen:
+            return term
+        seen.add(term)
+        meaning = markupsafe.escape(GLOSSARY[term])
+        return f'<abbr title="{meaning}" tabindex="0">{term}</abbr>'
+
+    return markupsafe.Markup(_TERMS.sub(mark, str(_symbols(text))))
 
 
 def _raw(name: str) -> markupsafe.Markup:
     """A style sheet or script of this package, as it stands."""
     file = Path(__file__).parent / "templates" / name
     return markupsafe.Markup(file.read_text(encoding="utf-8"))
-
-
-def _analyses(pictures: Sequence[Picture]) -> dict[str, Numbers]:
-    return {
-        picture.name: load_numbers(picture.numbers)
-        for picture in pictures
-        if picture.name in _JUDGED and picture.numbers.exists()
-    }
-
-
-def _tables(gathered: Gathered) -> dict:
-    """Table 1 by both ways to count, and Table 2."""
-    baselines = table_baselines(gathered.runs)
-    results = {
-        counting: results_grid(
-            result_records(gathered.table, baselines=baselines, counting=counting)
-        )
-        for counting in ("window", "episodes")
-    }
-    return {**results, "lengths": lengths_grid(length_records(gathered.table))}
-
-
-def _data(gathered: Gathered | None, analyses: dict[str, Numbers]) -> dict:
-    data = {"disk": disk_data(), "curves": None, "dimension": None, "spectra": None}
-    if gathered:
-        data["curves"] = {
-            "tasks": task_data(gathered),
-            "views": curves_data(gathered),
-            "adaptation": adaptation_data(gathered),
-        }
-    if "effective-dimension" in analyses:
-        data["dimension"] = dimension_data(analyses["effective-dimension"])
-    if "kernel-spectra" in analyses:
-        data["spectra"] = spectra_data(analyses["kernel-spectra"])
-    return data

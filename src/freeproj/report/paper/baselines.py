@@ -1,8 +1,7 @@
-"""What an episode's return is compared with: chance, the best blind policy, ceiling.
+"""What an episode's return is compared with: chance, blind, reward only, ceiling.
 
 `freeproj.envs.baselines` has them for one trial; these are for an episode of trials, as
-runs are scored. The uniform policy's trials are nearly independent, so its episode has
-n times a trial's mean and √n times its standard deviation.
+runs are scored.
 """
 
 from __future__ import annotations
@@ -25,12 +24,9 @@ class Levels(NamedTuple):
     chance_std: float = _NAN  # of one episode
     blind: float = _NAN  # the best policy that looks at nothing
     blind_name: str = ""
+    reward_only: float = _NAN  # the best known player who sees rewards only
     ceiling: float = _NAN  # the best possible
-
-    @property
-    def headroom(self) -> float:
-        """What seeing can gain: the ceiling less the best blind policy."""
-        return self.ceiling - self.blind
+    headroom: float = _NAN  # what looking can be worth: oracle less best blind
 
     @property
     def scale(self) -> float:
@@ -44,20 +40,21 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
     Args:
         fresh_start: every trial starts anew, so each is as hard as the first.
     """
-    if ":" in task:  # of one's own; reading results runs nobody's code
+    if ":" in task or "+" in task:
+        return Levels(n_trials)  # reading results runs nobody's code
+    stored = baselines(task)
+    if stored is None:
         return Levels(n_trials)
-    try:
-        stored = baselines(task)
-    except ValueError:
-        return Levels(n_trials)  # several tasks together, or one never measured
+    same_start = not fresh_start
     name, blind = stored.best_blind
-    chance, first = stored.chance, stored.first_trial
-    single = first is not None and first.kind != "reached" and fresh_start
+    player = stored.best_reward_only if same_start else None
     return Levels(
         n_trials,
-        chance=n_trials * chance.mean,
-        chance_std=math.sqrt(n_trials * chance.n_trials) * chance.standard_error,
+        chance=n_trials * stored.chance.mean,
+        chance_std=stored.chance.episode_std(n_trials, same_start),
         blind=n_trials * blind.mean,
         blind_name=name,
-        ceiling=n_trials * first.value if single else stored.best_episode(n_trials),
+        reward_only=math.nan if player is None else player[1].episode(n_trials),
+        ceiling=stored.best_episode(n_trials, same_start),
+        headroom=stored.headroom(n_trials, same_start),
     )

@@ -158,7 +158,9 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
     for run in runs:
         cells.setdefault(tuple(_value(run, axis) for axis in axes), []).append(run)
     tasks = ordered_tasks(str(key[0]) for key in cells)
-    order = sorted(cells, key=lambda key: (tasks.index(key[0]), *map(_rank, key[1:])))
+    order = sorted(  # lengths next to each other
+        cells, key=lambda k: (tasks.index(k[0]), *map(_rank, (k[1], *k[3:], k[2])))
+    )
     return Cells(axes, {key: tuple(cells[key]) for key in order})
 
 

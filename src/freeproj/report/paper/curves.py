@@ -13,7 +13,7 @@ import numpy as np
 from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.report.paper.cells import Cells, Key, first_map, make_cells, metric_of
 from freeproj.report.paper.labels import settings_text
-from freeproj.stats import Band, band
+from freeproj.stats.intervals import Band, band
 
 __all__ = ["cell_columns", "curve_numbers", "need_runs", "trial_numbers"]
 
@@ -63,7 +63,9 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
 def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
     """Return what names a row: its task, its panel, its line, its word length."""
     panels = [cells.settings(key, "task", *_LINE) for key in keys]
-    lines = [{a: v for a, v in cells.settings(key).items() if a in _LINE} for key in keys]
+    lines = [
+        {a: v for a, v in cells.settings(key).items() if a in _LINE} for key in keys
+    ]
     levels = [cells.levels(key) for key in keys]
     columns = {
         "task": [cells.task(key) for key in keys],

@@ -3,110 +3,93 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 
 from freeproj import __version__
 from freeproj.config import TrainConfig
-from freeproj.experiments.run import Run
+from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.settings import dotted
-from freeproj.report.gathering import Gathered, cell_task
-from freeproj.report.paper.run_numbers import ordered_tasks
+from freeproj.report.paper.cells import first_map, make_cells
+from freeproj.report.paper.labels import axis_name, map_title, run_counts, value_text
 
-__all__ = [
-    "StudyFacts",
-    "differences_from_paper",
-    "duration_text",
-    "study_facts",
-    "versions",
-]
+__all__ = ["StudyFacts", "differences_from_paper", "study_facts", "versions"]
 
 # What a study varies, so what is not a difference from the paper.
-_VARIED = {"task", "memory", "seed", "projection.length", "projection.n_generators"}
+_VARIED = {
+    "task",
+    "memory",
+    "seed",
+    "projection.length",
+    "projection.n_generators",
+    "projection.input_dim",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class StudyFacts:
-    """A folder of runs in numbers."""
+    """A dataset in numbers."""
 
+    runs: str  # counted by health; those that are not finished are named
     n_runs: int
     n_finished: int
-    tasks: tuple[str, ...]
-    memories: tuple[str, ...]
-    lengths: tuple[int, ...]
+    axes: tuple[tuple[str, str], ...]  # what differs between runs: name, values
     seeds: tuple[int, int]  # of the cell with fewest and with most
     trials: tuple[int, int]  # of an episode, fewest and most
     updates: tuple[int, int]  # done, of the shortest and the longest run
     n_steps: int  # of all environments of all runs
-    seconds: float  # of training, summed over runs; nan without times
+    seconds: float  # of training, summed over runs; nan if unknown
+    maps: tuple[str, ...]  # that runs are scored on
     differences: tuple[tuple[str, str, str], ...]  # setting, here, in the paper
-
-    @property
-    def shows_reward(self) -> bool:
-        """Whether agents see their previous reward, which the paper's do not."""
-        return any(name == "previous_reward" for name, _, _ in self.differences)
+    shows_reward: bool  # to some agents, which the paper's never see
 
 
-def study_facts(gathered: Gathered) -> StudyFacts:
-    """Returns what the runs of a folder are; there must be one at least."""
-    runs = gathered.runs
-    configs = [run.config for run in runs]
-    cells = [
-        (cell_task(c), c.memory, c.projection.n_generators, c.projection.length)
-        for c in configs
-    ]
-    seeds = [cells.count(cell) for cell in set(cells)]
-    updates = [len(run.log()) for run in runs]
-    steps = [c.n_envs * c.n_steps * n for c, n in zip(configs, updates, strict=True)]
+def study_facts(dataset: Dataset) -> StudyFacts:
+    """Return what the runs of a dataset are; there must be one at least."""
+    runs = dataset.runs
+    groups = [make_cells(dataset, protocol) for protocol in ("projection", "task")]
+    seeds = [len(cell) for cells in groups for cell in cells.runs.values()]
+    updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
+    trials = [int(run.settings.get("n_trials", 16)) for run in runs]
+    seconds = [run.seconds for run in runs if not math.isnan(run.seconds)]
     return StudyFacts(
-        n_runs=len(runs),
-        n_finished=gathered.n_finished,
-        tasks=tuple(ordered_tasks([cell[0] for cell in cells])),
-        memories=tuple(sorted({cell[1] for cell in cells})),
-        lengths=tuple(sorted({cell[3] for cell in cells})),
+        runs=run_counts(dataset),
+        n_runs=len(runs) + len(dataset.set_aside),
+        n_finished=dataset.n_finished,
+        axes=tuple(_axis(dataset, axis) for axis in dataset.axes),
         seeds=(min(seeds), max(seeds)),
-        trials=(min(c.n_trials for c in configs), max(c.n_trials for c in configs)),
+        trials=(min(trials), max(trials)),
         updates=(min(updates), max(updates)),
-        n_steps=sum(steps),
-        seconds=float(np.sum([_seconds(run) for run in runs])),
-        differences=differences_from_paper(configs),
+        n_steps=sum(_steps(r) * n for r, n in zip(runs, updates, strict=True)),
+        seconds=float(np.sum(seconds)) if seconds else math.nan,
+        maps=tuple(dict.fromkeys(map_title(first_map(run)) for run in runs)),
+        differences=differences_from_paper([run.settings for run in runs]),
+        shows_reward=any(run.settings.get("previous_reward") for run in runs),
     )
 
 
 def differences_from_paper(
-    configs: Sequence[TrainConfig],
+    settings: Sequence[Mapping[str, Any]],
 ) -> tuple[tuple[str, str, str], ...]:
-    """Returns the settings that are not the paper's, with both values, as texts."""
-    paper = dotted(dataclasses.asdict(TrainConfig()))
+    """Return the settings that are not the paper's, with both values, as texts."""
+    paper = dotted(dataclasses.asdict(TrainConfig())) | {"projection.n_words": 256}
     found = []
-    flats = [dotted(dataclasses.asdict(config)) for config in configs]
     for name, expected in paper.items():
-        values = {str(flat[name]): None for flat in flats}
-        if name not in _VARIED and list(values) != [str(expected)]:
-            found.append((name, ", ".join(values), str(expected)))
-    n_words = {_n_words(config): None for config in configs}
-    if list(n_words) != ["256"]:
-        found.append(("projection.n_words", ", ".join(n_words), "256"))
+        values = {_text(each[name]): None for each in settings if name in each}
+        if name not in _VARIED and values and list(values) != [_text(expected)]:
+            found.append((name, ", ".join(values), _text(expected)))
     return tuple(found)
 
 
-def duration_text(seconds: float) -> str:
-    """Writes a duration for people: "50 s", "3.4 min", "2.1 h"; unknown is a dash."""
-    if np.isnan(seconds):
-        return "—"
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"
-
-
 def versions() -> dict[str, str]:
-    """Returns the versions that the page was made with."""
+    """Return the versions that the page was made with."""
     found = {"freeproj": __version__, "Python": platform.python_version()}
-    for name in ("jax", "numpy", "scipy", "matplotlib", "plotly"):
+    for name in ("jax", "numpy", "scipy", "matplotlib"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -114,14 +97,15 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _seconds(run: Run) -> float:
-    """Time between a run's updates; the first has no start to be measured from."""
-    gaps = np.diff(run.times())
-    if not gaps.size:
-        return float("nan") if run.is_finished else 0.0
-    # A run that was stopped and resumed has a pause in it, which is no work.
-    return float(np.minimum(gaps, 60 + 20 * np.median(gaps)).clip(0).sum())
+def _axis(dataset: Dataset, axis: str) -> tuple[str, str]:
+    values = (value_text(axis, value) for value in dataset.values(axis))
+    return axis_name(axis), ", ".join(values)
 
 
-def _n_words(config: TrainConfig) -> str:
-    return str(config.projection.n_generators**config.projection.length)
+def _steps(run: RunRecord) -> int:
+    """Environment steps of one update."""
+    return int(run.settings.get("n_envs", 0)) * int(run.settings.get("n_steps", 0))
+
+
+def _text(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -12,7 +12,7 @@ from freeproj.report.paper.cells import Cells, Key, make_cells
 from freeproj.report.paper.curves import cell_columns
 from freeproj.report.paper.labels import map_title, settings_text
 from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
-from freeproj.stats import summarise
+from freeproj.stats.intervals import summarise
 
 __all__ = ["MAPS", "map_numbers", "paper_numbers", "storage_cells", "why_cells"]
 
@@ -24,9 +24,11 @@ def why_cells(dataset: Dataset) -> Cells:
     """Return the cells of raw QR and true Haar that were tested on several maps."""
     every = make_cells(dataset)
     cells = every.where(
-        lambda key: every.get(key, "projection.family") in ("haar", "qr")
-        and every.get(key, "observation", "projected") == "projected"
-        and "minus_tile" in every.maps(key)
+        lambda key: (
+            every.get(key, "projection.family") in ("haar", "qr")
+            and every.get(key, "observation", "projected") == "projected"
+            and "minus_tile" in every.maps(key)
+        )
     )
     if not cells.runs:
         raise ValueError(
@@ -40,14 +42,17 @@ def storage_cells(dataset: Dataset) -> Cells:
     """Return the cells with n fixed matrices, n the same for several word lengths."""
     every = make_cells(dataset)
     fixed = every.where(
-        lambda key: every.get(key, "redraw_every", 1) == 0
-        and every.get(key, "projection.family", "haar") != "qr"
+        lambda key: (
+            every.get(key, "redraw_every", 1) == 0
+            and every.get(key, "projection.family", "haar") != "qr"
+        )
     )
     groups = [
         list(lengths.values())
         for lengths in fixed.families().values()
         if len(lengths) > 1
-        and len({fixed.get(k, "projection.n_generators") for k in lengths.values()}) == 1
+        and len({fixed.get(k, "projection.n_generators") for k in lengths.values()})
+        == 1
     ]
     keys = {key for group in groups for key in group}
     if not keys:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from freeproj.stats import Interval, Outcome
+from freeproj.stats import Outcome
 
 __all__ = ["LEVEL", "Claim", "Finding", "combine", "decide", "missing", "unknown"]
 
@@ -25,7 +25,7 @@ class Finding:
     about: str  # "Higher Lower, GRU"
     outcome: Outcome
     value: float
-    interval: Interval | tuple[float, float] | None
+    interval: tuple | None  # begins with low, high
     unit: str  # what value and interval are, for people
     basis: str  # one sentence: the data behind them
     remark: str = ""

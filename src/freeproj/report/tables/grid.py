@@ -15,7 +15,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-__all__ = ["NONE", "Column", "Grid", "to_latex", "to_markdown", "to_rich", "to_terminal"]
+__all__ = [
+    "NONE",
+    "Column",
+    "Grid",
+    "to_latex",
+    "to_markdown",
+    "to_rich",
+    "to_terminal",
+]
 
 NONE = "–"  # no data; a note says why
 
@@ -93,9 +101,8 @@ class Grid:
     def _width(self, kept: list[int]) -> int:
         rows = [row for row in self.rows if any(row[1:])]
         heads = [column.name for column in self.columns]
-        return sum(
-            1 + max(len(heads[i]), *(len(row[i]) for row in rows), 0) for i in kept
-        )
+        longest = (max(len(heads[i]), *(len(row[i]) for row in rows), 0) for i in kept)
+        return 1 + sum(2 + width for width in longest)
 
 
 def to_rich(grid: Grid) -> RichTable:
@@ -111,7 +118,7 @@ def to_rich(grid: Grid) -> RichTable:
     )
     for column in grid.columns:
         justify = "left" if column.is_text else "right"
-        table.add_column(column.name, justify=justify, no_wrap=True, overflow="ignore")
+        table.add_column(column.name, justify=justify, no_wrap=True)
     for group in grid.groups:
         for i, row in enumerate(group):
             table.add_row(*row, end_section=i == len(group) - 1)

@@ -50,7 +50,9 @@ class LengthRecord:
         }
 
 
-def length_records(dataset: Dataset, protocol: str = "projection") -> list[LengthRecord]:
+def length_records(
+    dataset: Dataset, protocol: str = "projection"
+) -> list[LengthRecord]:
     """Return the word lengths of every group of cells that differ in ℓ only."""
     cells = make_cells(dataset, protocol)
     records = []

@@ -30,13 +30,8 @@ from freeproj.report.paper.labels import (
 )
 from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
 from freeproj.report.tables.grid import NONE, Column, Grid
-from freeproj.stats import (
-    Audit,
-    CellVerdict,
-    Summary,
-    chance_mmer,
-    summarise,
-)
+from freeproj.stats import Audit, CellVerdict, chance_mmer
+from freeproj.stats.intervals import Summary, summarise
 
 __all__ = ["ResultRecord", "number_text", "result_records", "results_grid"]
 
@@ -150,7 +145,9 @@ def results_grid(
 
 def number_text(value: float, digits: int = 2) -> str:
     """Write a number with some decimals, and no data as a dash."""
-    return NONE if math.isnan(value) else f"{value:.{digits}f}"
+    if math.isnan(value):
+        return NONE
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # no -0.00
 
 
 def _best(values: np.ndarray) -> float:
@@ -214,8 +211,11 @@ def _task_rows(
 ) -> list[tuple[str, ...]]:
     levels, blank = records[0].levels, len(columns) - 1
     trials = f"{levels.n_trials} trial" + "s" * (levels.n_trials != 1)
-    rows = [(f"{task_title(records[0].task)} ({trials})", *[""] * blank)]
-    rows += [_row(record, axes) for record in records]
+    low, high = (end(r.budget[i] for r in records) for i, end in ((0, min), (1, max)))
+    updates = f"{_span(low, high)} updates"
+    rows = [(f"{task_title(records[0].task)}: {trials}, {updates}", *[""] * blank)]
+    several = len({record.settings["memory"] for record in records}) > 1
+    rows += [_row(record, axes, several) for record in records]
 
     def line(label: str, value: float, mmer: float = _NAN) -> None:
         cells = {"return [95 %]": value, "MMER": mmer}
@@ -226,7 +226,7 @@ def _task_rows(
 
     lucks = [r.chance_mmer for r in records if not math.isnan(r.chance_mmer)]
     line("chance", levels.chance, max(lucks, default=_NAN))
-    line(f"best blind: {levels.blind_name}", levels.blind)
+    line(f"blind: {levels.blind_name}", levels.blind)
     line("ceiling", levels.ceiling)
     for label, raw, mmer in _paper_rows(records):
         line(label, raw, mmer)
@@ -242,17 +242,19 @@ def _paper_rows(records: list[ResultRecord]) -> list[tuple[str, float, float]]:
             if (task, name, memory) in PAPER_RESULTS:
                 result = PAPER_RESULTS[task, name, memory]
                 length = 1 if name == "RP" else PAPER_LENGTHS[task, memory]
-                label = f"paper: {name} ℓ={length} {memory.upper()}"
+                label = f"paper {name} ℓ={length} {memory.upper()}"
                 found.append((label, result.raw.mean, result.mmer.mean))
     return found
 
 
-def _row(record: ResultRecord, axes: Sequence[str]) -> tuple[str, ...]:
+def _row(
+    record: ResultRecord, axes: Sequence[str], with_memory: bool
+) -> tuple[str, ...]:
     settings, score = record.settings, record.score
     length = int(settings["projection.length"])
-    low, high = record.budget
+    memory = value_text("memory", settings["memory"]) if with_memory else ""
     return (
-        f"  {method(length)} ℓ={length} {value_text('memory', settings['memory'])}",
+        f"  {method(length)} ℓ={length} {memory}".rstrip(),
         *(value_text(axis, settings[axis]) for axis in axes),
         _seeds(score),
         _with_interval(score.mean, score.interval),
@@ -261,9 +263,13 @@ def _row(record: ResultRecord, axes: Sequence[str]) -> tuple[str, ...]:
         _mean_std(record.mmer),
         number_text(score.median),
         number_text(score.iqm),
-        str(low) if low == high else f"{low}–{high}",
+        _span(*record.budget),
         NONE if math.isnan(record.n_unfinished) else f"{record.n_unfinished:.0%}",
     )
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def _seeds(summary: Summary) -> str:

@@ -1,14 +1,17 @@
 "use strict";
 // The tree of words: point at a vertex or walk by keys; see what two words share.
-(() => {
-  const data = report.data.disk, view = document.getElementById("disk-view");
-  const namespace = "http://www.w3.org/2000/svg";
-  const make = (name, attributes, parent) => {
-    const element = document.createElementNS(namespace, name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    parent.append(element);
-    return element;
-  };
+report.widgets.disk = (box, data) => {
+  box.classList.add("disk");
+  const view = report.make("div", { className: "disk-view", tabIndex: 0 }, box), side = report.make("div", {}, box);
+  view.setAttribute("role", "application");
+  view.setAttribute("aria-label", "Tree of words. Arrow keys walk: right a, up b, left a inverse, down b inverse. "
+    + "Enter keeps a word to compare with, Escape lets it go.");
+  const text = report.make("p", { className: "readout" }, side);
+  text.setAttribute("aria-live", "polite");
+  report.make("p", { className: "note" }, side, "Point at a vertex, or focus the disk and walk with the arrow keys: → a, ↑ b, "
+    + "← a⁻¹, ↓ b⁻¹. Click or Enter keeps a word; the next one is compared with it. Thick: the way from the centre. "
+    + "Bright: all words that begin with this one.");
+  const make = report.svg;
   const svg = make("svg", { viewBox: "-1.03 -1.03 2.06 2.06", "aria-hidden": "true" }, view);
   const rim = make("circle", { r: 1, fill: "none", "stroke-width": 0.006 }, svg);
   const depth = vertex => data.letters[vertex].length;
@@ -61,7 +64,7 @@
       dot.setAttribute("r", Math.max(0.0022, 0.02 * 0.62 ** depth(vertex)) * (marked ? 1.8 : 1) + (marked ? 0.006 : 0));
     });
     const continued = below.filter(set => set.has(here)).length - 1;
-    const text = document.getElementById("disk-text"), word = document.createElement("span");
+    const word = document.createElement("span");
     word.className = "disk-word";
     word.textContent = spelled(here);
     let rest = depth(here) + (depth(here) === 1 ? " letter" : " letters") + "; "
@@ -104,4 +107,7 @@
   });
   report.redraw.push(draw);
   draw();
-})();
+};
+
+for (const box of document.querySelectorAll("[data-widget]"))
+  report.widgets[box.dataset.widget](box, report.data.widgets[box.dataset.widget]);

@@ -1,42 +1,10 @@
 "use strict";
-// What all parts of the page share: its data, its colours, light and dark.
+// What all parts of the page share: its data, its colours, light and dark, paper.
 const report = {
   data: JSON.parse(document.getElementById("report-data").textContent),
-  redraw: [],
-  printing: false,
-  paperWidth: 610,  // pixels: what A4 and Letter leave between margins and padding
+  redraw: [],  // what depends on the width or, for the disk, on the colours
 };
-
 report.colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-report.lengthColour = length => report.colour(
-  { 1: "--l1", 2: "--l2", 4: "--l4", 8: "--l8" }[length] || (length % 2 ? "--la" : "--lb"));
-
-report.layout = more => {
-  const axis = {
-    gridcolor: report.colour("--grid"), linecolor: report.colour("--muted"),
-    zerolinecolor: report.colour("--grid"), ticks: "outside", tickcolor: report.colour("--muted"),
-    automargin: true, title: { standoff: 8 },
-  };
-  const layout = {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: report.colour("--ink") },
-    margin: { l: 56, r: 14, t: 30, b: 46 },
-    width: report.printing ? report.paperWidth : undefined, autosize: !report.printing,
-    hoverlabel: { bgcolor: report.colour("--card"), bordercolor: report.colour("--rule"),
-      font: { color: report.colour("--ink") } },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: report.colour("--muted"), activecolor: report.colour("--ink") },
-    legend: { orientation: "h", x: 0, xanchor: "left", y: 1.02, yanchor: "bottom", traceorder: "normal" },
-    ...more,
-  };
-  layout.xaxis = { ...axis, ...more.xaxis };
-  layout.yaxis = { ...axis, ...more.yaxis };
-  return layout;
-};
-
-report.plot = (id, traces, layout) => Plotly.react(id, traces, report.layout(layout), {
-  displaylogo: false, responsive: true,
-  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
-});
 
 report.theme = {
   system: window.matchMedia("(prefers-color-scheme: dark)"),
@@ -57,17 +25,30 @@ document.getElementById("theme").addEventListener("click", () => {
 });
 report.theme.system.addEventListener("change", () => report.theme.show());
 
-// Paper is white, narrow, and cannot be unfolded. A plot does not follow the width of
-// the paper by itself, so it is drawn for it.
+let resizing = 0;
+window.addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(() => { for (const draw of report.redraw) draw(); }, 120);
+});
+// A chart inside a closed <details> has no width until it is opened.
+document.addEventListener("toggle", () => { for (const draw of report.redraw) draw(); }, true);
+
+// Paper is white and cannot be unfolded.
 report.opened = [];
 window.addEventListener("beforeprint", () => {
   report.opened = [...document.querySelectorAll("details:not([open])")];
   for (const each of report.opened) each.open = true;
-  report.printing = true;
   report.theme.show("light");
 });
 window.addEventListener("afterprint", () => {
   for (const each of report.opened) each.open = false;
-  report.printing = false;
   report.theme.show();
 });
+
+// Say that a table goes on to the right, as long as it does.
+for (const box of document.querySelectorAll(".scroll")) {
+  const check = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+  box.addEventListener("scroll", check, { passive: true });
+  report.redraw.push(check);
+  check();
+}

@@ -8,7 +8,7 @@ from typing import Any
 from freeproj.report.paper.cells import Cells, Key
 from freeproj.report.paper.comparisons import MARGIN
 from freeproj.report.paper.verdicts import Finding, combine
-from freeproj.stats import Outcome, Verdict
+from freeproj.stats import CellVerdict, Outcome, Verdict
 
 __all__ = [
     "EQUIVALENCE",
@@ -36,8 +36,8 @@ def is_projected(cells: Cells, key: Key) -> bool:
 
 def percent(value: float, signed: bool = True) -> str:
     """Write a share of the headroom: "+3 %"."""
-    text = f"{100 * value:+.1f}" if signed else f"{100 * value:.1f}"
-    return f"{text} %"
+    share = round(100 * value, 1) + 0.0  # no -0.0
+    return f"{share:+.1f} %" if signed else f"{share:.1f} %"
 
 
 def pooled_text(found: Verdict, what: str) -> str:
@@ -74,11 +74,19 @@ def cell_findings(
             value=each.mean,
             interval=each.interval,
             unit=unit,
-            basis=each.reason,
+            basis=_basis(each),
             remark=(remarks or {}).get(cell, ""),
             seeds=each.n,
         )
         for cell, each in found.cells.items()
+    )
+
+
+def _basis(cell: CellVerdict) -> str:
+    if cell.outcome == Outcome.OPEN:
+        return cell.reason
+    return (
+        f"{cell.n} seeds, sign-flip p = {cell.p:.2g} ({cell.p_adjusted:.2g} corrected)."
     )
 
 

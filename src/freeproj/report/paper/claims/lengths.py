@@ -16,7 +16,7 @@ from freeproj.report.paper.claims.findings import (
     is_projected,
     pooled_text,
 )
-from freeproj.report.paper.comparisons import Comparison, against_plain
+from freeproj.report.paper.comparisons import Comparison, against_plain, looks
 from freeproj.report.paper.labels import settings_text
 from freeproj.report.paper.numbers import PAPER_LENGTHS
 from freeproj.report.paper.verdicts import (
@@ -79,11 +79,21 @@ def best_length_exceeds_one(dataset: Dataset) -> Claim:
     }
     if not groups:
         return missing(**tell, what="ℓ = 1 and a longer word with the same settings.")
-    findings = _length_findings(cells, list(groups.values()))
+    blind = [
+        k for k in groups if all(_is_blind(cells, key) for key in groups[k].values())
+    ]
+    seeing = [lengths for rest, lengths in groups.items() if rest not in blind]
+    findings = _length_findings(cells, seeing) + tuple(
+        unknown(
+            cells.label(groups[rest][1], "projection.length"),
+            "These cells do not use their observation: no verdict.",
+        )
+        for rest in blind
+    )
     better = sum(finding.value > 0 for finding in findings)
     headline = (
         f"Chosen on other seeds, the best ℓ > 1 is ahead of ℓ = 1 in {better} of "
-        f"{len(findings)} cells."
+        f"{len(seeing)} cells."
     )
     outcome = combine(finding.outcome for finding in findings)
     return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
@@ -107,8 +117,10 @@ def _versus(cells: Cells, *, name: str, statement: str, source: str) -> Claim:
 
 def _comparable(cells: Cells) -> Cells:
     return cells.where(
-        lambda key: is_projected(cells, key)
-        and cells.get(key, "projection.family", "haar") != "qr"
+        lambda key: (
+            is_projected(cells, key)
+            and cells.get(key, "projection.family", "haar") != "qr"
+        )
     )
 
 
@@ -119,9 +131,11 @@ def _blind_findings(cells: Cells, compared: Comparison) -> tuple[Finding, ...]:
     )
 
 
-def _length_findings(
-    cells: Cells, groups: list[dict[int, Key]]
-) -> tuple[Finding, ...]:
+def _is_blind(cells: Cells, key: Key) -> bool:
+    return looks(cells, key).uses_observation is False
+
+
+def _length_findings(cells: Cells, groups: list[dict[int, Key]]) -> tuple[Finding, ...]:
     choices = [
         split_choice(
             {ell: cells.scores(key) for ell, key in lengths.items() if ell > 1},

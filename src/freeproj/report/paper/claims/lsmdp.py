@@ -60,7 +60,9 @@ def _finding(numbers: Numbers, space: str, metric: int) -> Finding:
     )
 
 
-def _fall(numbers: Numbers, prefix: str, metric: int) -> tuple[float, tuple[float, float]]:
+def _fall(
+    numbers: Numbers, prefix: str, metric: int
+) -> tuple[float, tuple[float, float]]:
     # The last column is z = const; the longest word stands before it.
     change, low, high = (
         100 * float(numbers[f"{prefix}_{name}"][metric, -2])

@@ -20,15 +20,17 @@ from freeproj.report.paper.claims.findings import (
 )
 from freeproj.report.paper.comparisons import MARGIN, against_plain
 from freeproj.report.paper.labels import map_title
+from freeproj.report.paper.numbers import PAPER_RESULTS
 from freeproj.report.paper.verdicts import Claim, missing
-from freeproj.stats import Verdict, differences, summarise, verdict
+from freeproj.stats import Verdict, differences, verdict
+from freeproj.stats.intervals import summarise
 
 __all__ = [
     "at_chance_without_reward",
     "fixed_bases_carry_nothing_over",
     "length_changes_nothing",
-    "storage_helps",
     "signs_explain_table",
+    "storage_helps",
 ]
 
 CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
@@ -49,9 +51,11 @@ def signs_explain_table(dataset: Dataset) -> Claim:
     }
     every = make_cells(dataset)
     cells = every.where(
-        lambda key: every.get(key, "projection.family") == "qr"
-        and "minus_tile" in every.maps(key)
-        and is_projected(every, key)
+        lambda key: (
+            every.get(key, "projection.family") == "qr"
+            and "minus_tile" in every.maps(key)
+            and is_projected(every, key)
+        )
     )
     if not cells.runs:
         return missing(
@@ -75,9 +79,11 @@ def length_changes_nothing(dataset: Dataset) -> Claim:
     }
     every = make_cells(dataset)
     cells = every.where(
-        lambda key: every.get(key, "projection.family", "haar") == "haar"
-        and every.get(key, "redraw_every", 1) != 0
-        and is_projected(every, key)
+        lambda key: (
+            every.get(key, "projection.family", "haar") == "haar"
+            and every.get(key, "redraw_every", 1) != 0
+            and is_projected(every, key)
+        )
     )
     by_map = {
         name: against_plain(_played(cells, name), name, MARGIN).verdict
@@ -113,9 +119,11 @@ def fixed_bases_carry_nothing_over(dataset: Dataset) -> Claim:
     }
     every = make_cells(dataset)
     cells = every.where(
-        lambda key: every.get(key, "redraw_every", 1) == 0
-        and {"random", "zero"} <= set(every.maps(key))
-        and is_projected(every, key)
+        lambda key: (
+            every.get(key, "redraw_every", 1) == 0
+            and {"random", "zero"} <= set(every.maps(key))
+            and is_projected(every, key)
+        )
     )
     if not cells.runs:
         return missing(**tell, what="redraw_every = 0 tested on random maps.")
@@ -139,15 +147,15 @@ def at_chance_without_reward(dataset: Dataset) -> Claim:
     }
     every = make_cells(dataset)
     cells = every.where(
-        lambda key: every.task(key) in CARD_TASKS
-        and not every.get(key, "previous_reward", False)
-        and "random" in every.maps(key)
-        and is_projected(every, key)
+        lambda key: (
+            every.task(key) in CARD_TASKS
+            and not every.get(key, "previous_reward", False)
+            and "random" in every.maps(key)
+            and is_projected(every, key)
+        )
     )
     if not cells.runs:
-        return missing(
-            **tell, what="card tasks without reward, tested on random maps."
-        )
+        return missing(**tell, what="card tasks without reward, tested on random maps.")
     data = {key: _over_chance(cells, key, "random") for key in cells.runs}
     found = _equal(cells, data)
     findings = cell_findings(found, cells.label, turned=True)
@@ -169,15 +177,18 @@ def storage_helps(dataset: Dataset) -> Claim:
     }
     every = make_cells(dataset)
     stored = every.where(
-        lambda key: every.get(key, "redraw_every", 1) == 0
-        and every.get(key, "projection.family", "haar") != "qr"
-        and "random" in every.maps(key)
-        and is_projected(every, key)
+        lambda key: (
+            every.get(key, "redraw_every", 1) == 0
+            and every.get(key, "projection.family", "haar") != "qr"
+            and "random" in every.maps(key)
+            and is_projected(every, key)
+        )
     )
     same = {
         key
         for lengths in stored.families().values()
-        if len({stored.get(k, "projection.n_generators") for k in lengths.values()}) == 1
+        if len({stored.get(k, "projection.n_generators") for k in lengths.values()})
+        == 1
         and len(lengths) > 1
         for key in lengths.values()
     }
@@ -185,7 +196,8 @@ def storage_helps(dataset: Dataset) -> Claim:
     compared = against_plain(cells, "random") if cells.runs else None
     if compared is None or not compared.plain:
         return missing(
-            **tell, what="redraw_every = 0, one n_generators, ℓ = 1 and more, on random maps."
+            **tell,
+            what="redraw_every = 0, one n_generators, ℓ = 1 and more, on random maps.",
         )
     found = compared.verdict
     headline = pooled_text(found, "Longer words less ℓ = 1 on random maps")
@@ -264,7 +276,7 @@ def _haar_twin(every: Cells, key: Key) -> Key | None:
 
 def _sign_headline(every: Cells, cells: Cells) -> str:
     """Returns per trial at ℓ = 1, raw QR beside true Haar, of the first groups."""
-    said = []
+    said: dict[str, str] = {}
     for lengths in cells.families().values():
         plain = lengths.get(1)
         if plain is None or cells.task(plain) not in CARD_TASKS:
@@ -274,23 +286,29 @@ def _sign_headline(every: Cells, cells: Cells) -> str:
         twin = _haar_twin(every, plain)
         raw = [_per_trial(cells, plain, name) for name in (tile, "minus_tile")]
         text = f"{label}: {raw[0]} on tile, {raw[1]} on minus tile"
+        text += _paper_text(cells, plain)
         if twin is not None:
             true = [_per_trial(every, twin, name) for name in (tile, "minus_tile")]
-            text += f" (true Haar {true[0]}, {true[1]}; chance {_signed(levels)})"
-        said.append(text)
+            text += f"; true Haar {true[0]}, {true[1]}"
+        said.setdefault(cells.task(plain), f"{text} (chance {_signed(levels)})")
     if not said:
         return ""
-    return "ℓ = 1, return per trial. " + "; ".join(said[:2]) + "."
+    return "Return per trial at ℓ = 1, raw QR. " + ". ".join(said.values()) + "."
 
 
 def _per_trial(cells: Cells, key: Key, test_map: str) -> str:
     mean = summarise(list(cells.scores(key, test_map).values())).mean
     value = mean / cells.levels(key).n_trials
-    return "–" if math.isnan(value) else f"{value:+.2f}"
+    return "–" if math.isnan(value) else f"{round(value, 2) + 0.0:.2f}"
+
+
+def _paper_text(cells: Cells, key: Key) -> str:
+    found = PAPER_RESULTS.get((cells.task(key), "RP", str(cells.get(key, "memory"))))
+    return f" (the paper's RP: {found.raw.mean / 16:.2f})" if found else ""
 
 
 def _signed(levels) -> str:
-    return f"{levels.chance / levels.n_trials:+.2f}"
+    return f"{round(levels.chance / levels.n_trials, 2) + 0.0:.2f}"
 
 
 def _training_remark(cells: Cells, key: Key) -> str:

@@ -1,0 +1,201 @@
+"""What the page shows, gathered from the registries of claims, figures and tables.
+
+A `Part` is one source of results: a published study, the user's own runs, or the
+analyses that need no runs. Nothing here names a claim, a figure or a table.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
+
+import freeproj
+from freeproj.experiments.dataset import Dataset, read_dataset
+from freeproj.report.figures import FIGURES, FigureSpec, find
+from freeproj.report.paper.claims import CLAIMS, judge_analyses, judge_runs
+from freeproj.report.paper.facts import StudyFacts, study_facts
+from freeproj.report.paper.verdicts import Claim
+from freeproj.report.saved import Numbers, load_numbers
+from freeproj.report.tables import TABLES, make_table
+from freeproj.report.tables.grid import Grid
+
+__all__ = [
+    "Part",
+    "Picture",
+    "Study",
+    "analyses_part",
+    "answer_of",
+    "own_part",
+    "published_part",
+    "published_studies",
+]
+
+_MAX_WIDTH = 1500  # pixels of an embedded figure: sharp at the page's width
+_COLOURS = 128
+
+
+class Study(NamedTuple):
+    """A published study: its runs and what is said about them."""
+
+    name: str
+    dataset: Dataset
+    meta: Mapping[str, Any]  # command, version, cpu_hours, date, …
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure: what it is, its PNG and its numbers."""
+
+    spec: FigureSpec
+    png: Path
+    source: str = ""  # the study that it was drawn from
+
+    @property
+    def name(self) -> str:
+        """The figure's name."""
+        return self.spec.name
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers that were drawn."""
+        return load_numbers(self.png.with_suffix(".npz"))
+
+    @property
+    def data_address(self) -> str:
+        """A small copy of the PNG as a data address: the page needs no other file."""
+        with Image.open(self.png) as image:
+            width = min(image.width, _MAX_WIDTH)
+            size = (width, round(image.height * width / image.width))
+            small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+        file = io.BytesIO()
+        small.quantize(_COLOURS).save(file, "PNG", optimize=True)
+        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
+
+    @property
+    def width(self) -> int:
+        """Width on the page in its pixels: type is then as large as the text's."""
+        with Image.open(self.png) as image:
+            return image.width // 2
+
+
+@dataclass(frozen=True)
+class Part:
+    """One source of results on the page."""
+
+    key: str  # for anchors
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+    pictures: Sequence[Picture] = ()
+    tables: Mapping[str, Grid] = field(default_factory=dict)
+    facts: StudyFacts | None = None
+    name: str = ""  # the folder of the runs
+    studies: Sequence[Study] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)  # claim: study
+
+    def in_section(self, section: str) -> list[Picture | Claim]:
+        """Return figures and claims of a section, figures first."""
+        pictures = [p for p in self.pictures if p.spec.section == section]
+        claims = [
+            claim
+            for name, claim in self.claims.items()
+            if CLAIMS.resolve(name).section == section and not claim.missing
+        ]
+        return [*pictures, *claims]
+
+    @property
+    def unanswered(self) -> list[Claim]:
+        """The claims that these runs cannot answer."""
+        return [claim for claim in self.claims.values() if claim.missing]
+
+
+def published_studies() -> list[Study]:
+    """Read the studies that ship with the package; none is no error."""
+    folder = Path(freeproj.__file__).parent / "published"
+    found = []
+    for path in sorted(folder.glob("*.npz")):
+        about = path.with_suffix(".json")
+        meta = json.loads(about.read_text()) if about.is_file() else {}
+        dataset = read_dataset(f"published:{path.stem}")
+        if dataset.runs:
+            found.append(Study(path.stem, dataset, meta))
+    return found
+
+
+def own_part(dataset: Dataset, name: str, pictures: Sequence[Picture]) -> Part:
+    """Return the user's own runs: all claims, tables and figures of them."""
+    return Part(
+        key="own",
+        claims=judge_runs(dataset),
+        pictures=pictures,
+        tables=_tables(dataset),
+        facts=study_facts(dataset),
+        name=name,
+    )
+
+
+def published_part(studies: Sequence[Study], pictures: Sequence[Picture]) -> Part:
+    """Return the published studies: each claim from the study that answers it."""
+    judged = {study.name: judge_runs(study.dataset) for study in studies}
+    claims: dict[str, Claim] = {}
+    sources: dict[str, str] = {}
+    for name in CLAIMS:
+        order = by_preference(studies, CLAIMS.resolve(name).study)
+        answers = [
+            (s.name, judged[s.name][name]) for s in order if name in judged[s.name]
+        ]
+        usable = [(s, claim) for s, claim in answers if not claim.missing] or answers[
+            :1
+        ]
+        if usable:
+            sources[name], claims[name] = usable[0]
+    tables = {
+        f"{study.name}: {title}": grid
+        for study in studies
+        for title, grid in _tables(study.dataset).items()
+    }
+    return Part(
+        key="published",
+        claims=claims,
+        pictures=pictures,
+        tables=tables,
+        studies=studies,
+        sources=sources,
+    )
+
+
+def analyses_part(pictures: Sequence[Picture]) -> Part:
+    """Return the analyses that need no runs."""
+    numbers = {picture.name: picture.numbers for picture in pictures}
+    return Part(key="analyses", claims=judge_analyses(numbers), pictures=pictures)
+
+
+def by_preference(studies: Iterable[Study], wanted: str) -> list[Study]:
+    """Return the studies, the wanted one first."""
+    return sorted(studies, key=lambda study: study.name != wanted)
+
+
+def answer_of(part: Part | None) -> list[Claim]:
+    """Return the claims that make up the answer of a part."""
+    if part is None:
+        return []
+    return [
+        claim
+        for name, claim in part.claims.items()
+        if CLAIMS.resolve(name).answers and not claim.missing
+    ]
+
+
+def figures_of_runs() -> list[FigureSpec]:
+    """Return the figures that are drawn from runs, in their order."""
+    return [spec for spec in map(find, FIGURES) if spec.needs_runs]
+
+
+def _tables(dataset: Dataset) -> dict[str, Grid]:
+    found = {name: make_table(name, dataset) for name in TABLES}
+    return {TABLES.resolve(n).title: grid for n, grid in found.items() if grid}

@@ -1,0 +1,74 @@
+"""Data of the page's own widgets: effective dimension, spectra, the tree of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from freeproj import geometry
+from freeproj.report.page.json_data import plain
+from freeproj.report.saved import Numbers
+
+__all__ = ["WIDGETS", "dimension_data", "disk_data", "spectra_data"]
+
+_EVERY_FEW = [0, 4, 8, 12, 16, 20, 23]  # points of an edge: enough for a smooth arc
+
+
+def dimension_data(numbers: Numbers) -> dict[str, Any]:
+    """Returns what was measured of d_eff/d; the limit is solved for on the page."""
+    n_words = numbers["n_generators"].astype(float) ** numbers["lengths"]
+    names = ("lengths", "ridges", "dim", "n_samples", "n_trials")
+    return {
+        **{name: plain(numbers[name].tolist()) for name in names},
+        "n_words": round(float(n_words[0])),
+        "measured": plain(numbers["measured_per_dimension"].tolist()),
+        "deviation": plain(numbers["deviation_per_dimension"].tolist()),
+    }
+
+
+def spectra_data(numbers: Numbers) -> list[dict[str, Any]]:
+    """Returns histogram and limit of √K for each length."""
+    keys = {
+        "length": "lengths",
+        "n": "n_generators",
+        "edges": "bin_edges",
+        "heights": "histogram",
+        "places": "limit_places",
+        "density": "limit_density",
+    }
+    rows = range(len(numbers["lengths"]))
+    return [
+        {key: plain(numbers[name][row].tolist()) for key, name in keys.items()}
+        for row in rows
+    ]
+
+
+def disk_data(depth: int = 5) -> dict[str, Any]:
+    """Returns the tree of F_2 in the Poincaré disk: places, words, parents, edges."""
+    layout = geometry.arc_layout(depth)
+    letters = [tuple(word[word != 0].tolist()) for word in layout.words]
+    index = {word: vertex for vertex, word in enumerate(letters)}
+    return {
+        "words": [layout.spelled(vertex) for vertex in range(len(letters))],
+        "letters": [list(word) for word in letters],
+        "parents": [-1, *(index[word[:-1]] for word in letters[1:])],
+        "x": plain(np.real(layout.vertices).tolist()),
+        "y": plain(np.imag(layout.vertices).tolist()),
+        "edges": [_path(points[_EVERY_FEW]) for points in layout.edges],
+    }
+
+
+def _path(points: np.ndarray) -> str:
+    """The d attribute of an SVG path; y points down there."""
+    places = (f"{z.real:.4f},{-z.imag:.4f}" for z in points)
+    return "M" + "L".join(places)
+
+
+# By figure: the widget's name, and its data from the figure's numbers.
+WIDGETS: dict[str, tuple[str, Callable[[Numbers], Any]]] = {
+    "effective-dimension": ("dimension", dimension_data),
+    "kernel-spectra": ("spectra", spectra_data),
+    "cayley": ("disk", lambda numbers: disk_data()),
+}

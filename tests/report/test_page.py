@@ -1,0 +1,216 @@
+"""The page as a text: complete, escaped, and in need of nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from fake_dataset import fake_dataset, why_table_1
+from freeproj.config import TrainConfig
+from freeproj.experiments.dataset import Dataset
+from freeproj.report.figures import make_figure
+from freeproj.report.page.building import key_lines, make_report
+from freeproj.report.page.content import Study, published_studies
+from freeproj.report.page.forest import forests
+from freeproj.report.page.html import duration_text
+from freeproj.report.page.json_data import plain, script_json
+from freeproj.report.page.widgets import disk_data
+from freeproj.report.paper.facts import differences_from_paper, study_facts
+from freeproj.report.paper.verdicts import Finding
+from freeproj.stats import Outcome
+
+SCRIPT = re.compile(r"<script.*?</script>", re.S)
+
+
+class Reader(HTMLParser):
+    """Collects ids, links, images and the text of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids, self.links, self.images, self.words = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if "id" in found:
+            self.ids.append(found["id"])
+        if "href" in found:
+            self.links.append(found["href"])
+        if tag == "img":
+            self.images.append(found)
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(SCRIPT.sub("", page.read_text()))
+    return reader
+
+
+def text_of(reader):
+    return " ".join(" ".join(reader.words).split())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("report")
+
+
+@pytest.fixture(scope="module")
+def made(folder):
+    """Own runs in a file with a nasty name, and one published study."""
+    own = fake_dataset(
+        {"projection.length": (1, 4), "ppo.discount": (0.9, 0.99)},
+        3,
+        lambda settings, name: 0.2 * (name != "zero"),
+        task="<b>&task",
+    )
+    file = own.save(folder / "runs <i>&amp;.npz")
+    make_figure("cayley", folder / "out" / "cayley.png", options={"depth": 2})
+    only = ("why-table-1", "length-curves", "lsmdp-spaces")
+    study = Study("why-table-1", why_table_1(6), {"date": "2026-01-01"})
+    return make_report(folder / "out", file, only=only, published=[study])
+
+
+def test_every_link_on_the_page_leads_somewhere(made):
+    reader = read(made.page)
+    assert len(reader.ids) == len(set(reader.ids))
+    for link in reader.links:
+        assert link[1:] in reader.ids
+
+
+def test_the_page_is_small_and_names_no_other_place(made):
+    text = made.page.read_text()
+    assert len(text) < 3e6
+    assert "plotly" not in text.lower()
+    assert "sendChartToCloud" not in text
+    addresses = set(re.findall(r"https?://[^\s\"'<>]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+
+
+def test_names_of_runs_are_shown_and_not_obeyed(made):
+    text = text_of(read(made.page))
+    assert "runs <i>&amp;.npz" in text
+    assert "<b>&task" not in made.page.read_text()
+
+
+def test_the_page_opens_with_the_published_answer(made):
+    text = text_of(read(made.page))
+    answer, own = text.index("From the published studies"), text.index("Your own runs:")
+    assert answer < text.index("The published pattern") < own
+    assert "discount (0.9, 0.99)" in text
+    assert "GRU, discount 0.9" in text
+
+
+def test_the_answer_comes_first_in_the_conclusions(made):
+    assert made.claims[0].name == "sign-slip"
+    lines = key_lines(made.claims, 2)
+    assert len(lines) == 2
+    assert lines[0].startswith("The published pattern")
+    assert "Holds: " in lines[0]
+
+
+def test_without_published_studies_the_own_runs_answer(folder):
+    file = why_table_1(3).save(folder / "own.npz")
+    made = make_report(folder / "own", file, only=["why-table-1"], published=[])
+    text = text_of(read(made.page))
+    assert "From your own runs only: this version ships no published studies" in text
+    assert made.claims[0].name == "sign-slip"
+
+
+def test_without_any_runs_the_page_says_how_to_get_some(folder):
+    made = make_report(folder / "bare", only=["lsmdp-spaces"], published=[])
+    text = text_of(read(made.page))
+    assert "No answer yet." in text
+    assert "freeproj sweep quick --out runs" in text
+    assert len(read(made.page).images) == 1
+
+
+def test_no_runs_are_refused_in_one_line(tmp_path):
+    with pytest.raises(ValueError, match="holds no runs"):
+        make_report(tmp_path, Dataset(()).save(tmp_path / "none.npz"), published=[])
+
+
+def test_published_studies_of_the_package_can_be_read():
+    for study in published_studies():
+        assert study.dataset.runs
+
+
+def test_figures_that_runs_cannot_give_are_told(folder):
+    file = fake_dataset(n_seeds=1).save(folder / "few.npz")
+    made = make_report(folder / "few", file, only=["storage"], published=[])
+    assert "it takes redraw_every = 0" in made.missing["storage"]
+    assert "storage not drawn from your runs" in text_of(read(made.page))
+
+
+def finding(value, low, high, unit="x"):
+    interval = None if math.isnan(low) else (low, high)
+    return Finding("about", Outcome.OPEN, value, interval, unit, "basis")
+
+
+def test_bars_of_one_unit_share_a_scale_with_ticks():
+    (forest,) = forests([finding(1.0, 0.5, 1.5), finding(3.0, 2.0, 4.0)])
+    first, second = forest.bars
+    assert 0 < forest.threshold < first.low < first.value < first.high
+    assert second.high <= 100
+    assert first.width * 2 == pytest.approx(second.width, abs=0.02)
+    places = [place for place, _ in forest.ticks]
+    assert len(places) > 2
+    assert all(0 <= place <= 100 for place in places)
+
+
+def test_bars_without_data_or_interval_say_so():
+    nan = math.nan
+    (forest,) = forests([finding(nan, nan, nan), finding(-0.5, nan, nan)])
+    assert forest.bars[0].value is None
+    assert forest.bars[0].text == "–"
+    assert forest.bars[1].range == "no interval"
+    assert forest.bars[1].text.startswith("−0.5")
+
+
+def test_shares_are_per_cent():
+    (forest,) = forests([finding(0.123, 0.1, 0.15, "share of the headroom")])
+    assert forest.bars[0].text == "12.3 %"
+    assert any(text.endswith(" %") for _, text in forest.ticks)
+
+
+def test_json_in_a_script_cannot_end_it_and_has_no_nan():
+    text = script_json(plain({"a": "</script><!--", "b": [math.nan, 1 / 3, np.inf]}))
+    assert "<" not in text
+    assert json.loads(text) == {"a": "</script><!--", "b": [None, 0.33333, None]}
+
+
+def test_the_disk_has_a_parent_and_an_edge_for_every_word():
+    data = disk_data(depth=3)
+    assert len(data["words"]) == len(data["parents"]) == 1 + 4 + 12 + 36
+    assert len(data["edges"]) == len(data["words"]) - 1
+
+
+def test_facts_count_runs_steps_and_what_differs():
+    facts = study_facts(fake_dataset({"projection.length": (1, 4)}, 3))
+    assert (facts.n_runs, facts.n_finished, facts.seeds) == (6, 6, (3, 3))
+    assert facts.n_steps == 6 * 40 * 8 * 64
+    assert facts.seconds == 54.0
+    assert facts.axes == (("ℓ", "1, 4"),)
+    names = [name for name, _, _ in facts.differences]
+    assert "n_updates" in names
+    assert "projection.length" not in names
+
+
+def test_the_papers_settings_differ_in_nothing():
+    paper = {"n_updates": TrainConfig().n_updates, "projection.n_words": 256}
+    assert differences_from_paper([paper]) == ()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(50, "50 s"), (200, "3.3 min"), (7200, "2.0 h"), (3e5, "3.5 d"), (math.nan, "–")],
+)
+def test_durations_are_for_people(seconds, text):
+    assert duration_text(seconds) == text
