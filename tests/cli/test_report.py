@@ -3,10 +3,11 @@
 from fake_study import write_study
 
 
-def test_report_prints_three_numbers_and_the_page(freeproj, tmp_path):
+def test_report_prints_the_answer_and_the_page(freeproj, tmp_path):
     runs = write_study(
         tmp_path / "runs",
         tasks=("HigherLower",),
+        memories=("gru",),
         lengths=(1, 4),
         n_updates=8,
         n_seeds=2,
@@ -15,9 +16,17 @@ def test_report_prints_three_numbers_and_the_page(freeproj, tmp_path):
     ended = freeproj("report", runs, "--out", out, "--only", "adaptation", "--quiet")
     assert ended.code == 0
     lines = ended.out.splitlines()
-    assert len(lines) == 4
+    assert 2 <= len(lines) <= 5
     assert lines[-1] == str(out / "report.html")
     assert (out / "adaptation.npz").exists()
+
+
+def test_report_of_the_published_studies_needs_no_runs(freeproj, tmp_path):
+    out = tmp_path / "out"
+    only = ("--only", "lsmdp-spaces", "--quiet")
+    ended = freeproj("report", "--published", "--out", out, *only)
+    assert ended.code == 0
+    assert "Your own runs" in (out / "report.html").read_text()
 
 
 def test_report_of_no_runs_is_one_clear_line(freeproj, tmp_path):
@@ -27,3 +36,6 @@ def test_report_of_no_runs_is_one_clear_line(freeproj, tmp_path):
     ended = freeproj("report", tmp_path)
     assert ended.code == 2
     assert "freeproj sweep quick" in ended.err
+    ended = freeproj("report")
+    assert ended.code == 2
+    assert "--published" in ended.err

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 import freeproj
+from freeproj.experiments.dataset import read_dataset
 from freeproj.experiments.engines import programs_of, split_finished
 from freeproj.experiments.engines.costs import run_bytes, run_seconds, work
 from freeproj.experiments.engines.local import measure_costs, run_local
 from freeproj.experiments.run import open_run
 from freeproj.experiments.settings import read_config, run_name, to_toml
-from freeproj.report.gathering import gather
-from freeproj.stats import format_csv
 
 SETTINGS = {"task": "HigherLower", "n_updates": 40, "evaluation.every": 10}
 CONFIGS = [read_config("smoke", SETTINGS | {"seed": seed}) for seed in range(3)]
@@ -41,7 +40,7 @@ def undisturbed(tmp_path_factory):
 
 
 def tables(out):
-    return format_csv(gather(out).table)
+    return read_dataset(out).to_csv(out / "all.csv").read_text()
 
 
 def n_updates(out, config):
