@@ -16,7 +16,7 @@ from freeproj.report.saved import Numbers
 
 __all__ = ["CHARTS", "length_colour"]
 
-Chart = dict[str, Any]
+_Chart = dict[str, Any]
 _DASHES = ("", "6 4", "2 3", "8 3 2 3")
 
 
@@ -26,19 +26,19 @@ def length_colour(length: int) -> str:
     return f"var({known.get(length, '--la' if length % 2 else '--lb')})"
 
 
-def update_chart(numbers: Numbers) -> Chart:
+def _update_chart(numbers: Numbers) -> _Chart:
     """Return curves over updates, one task and setting at a time."""
     x = {"title": "update", "name": "update"}
     return _curves(numbers, "updates", x, "return of an episode")
 
 
-def trial_chart(numbers: Numbers) -> Chart:
+def _trial_chart(numbers: Numbers) -> _Chart:
     """Return the return of trial 1, 2, …, one task and setting at a time."""
     x = {"title": "trial", "name": "trial"}
     return _curves(numbers, "trials", x, "return of a trial", per_trial=True)
 
 
-def split_chart(numbers: Numbers) -> Chart:
+def _split_chart(numbers: Numbers) -> _Chart:
     """Return training beside test, one setting at a time."""
     train = {
         name.removeprefix("train_"): column
@@ -56,7 +56,7 @@ def split_chart(numbers: Numbers) -> Chart:
     return {**charts[1], "series": series, "columns": columns}
 
 
-def why_chart(numbers: Numbers) -> Chart:
+def _why_chart(numbers: Numbers) -> _Chart:
     """Return returns per trial on the test maps, raw QR beside true Haar."""
     lengths = sorted(set(numbers["length"].tolist()))
     spread = np.linspace(-0.26, 0.26, len(lengths)) if len(lengths) > 1 else [0.0]
@@ -82,7 +82,7 @@ def why_chart(numbers: Numbers) -> Chart:
     }
 
 
-def storage_chart(numbers: Numbers) -> Chart:
+def _storage_chart(numbers: Numbers) -> _Chart:
     """Return training and held-out return per trial against the word length."""
     maps = numbers["maps"].tolist()
     test = "random" if "random" in maps else maps[0]
@@ -115,12 +115,12 @@ def storage_chart(numbers: Numbers) -> Chart:
 
 
 # By figure: its chart from its numbers.
-CHARTS: dict[str, Callable[[Numbers], Chart]] = {
-    "why-table-1": why_chart,
-    "storage": storage_chart,
-    "length-curves": update_chart,
-    "cartpole-curves": split_chart,
-    "adaptation": trial_chart,
+CHARTS: dict[str, Callable[[Numbers], _Chart]] = {
+    "why-table-1": _why_chart,
+    "storage": _storage_chart,
+    "length-curves": _update_chart,
+    "cartpole-curves": _split_chart,
+    "adaptation": _trial_chart,
 }
 
 
@@ -131,7 +131,7 @@ def _curves(
     ylabel: str,
     also: dict[str, str] | None = None,
     per_trial: bool = False,
-) -> Chart:
+) -> _Chart:
     series, dashes = [], {}
     for row in range(len(numbers["task"])):
         at = _at(numbers, row, ("task", "panel")) | (also or {})

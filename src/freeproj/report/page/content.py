@@ -18,7 +18,7 @@ from PIL import Image
 
 import freeproj
 from freeproj.experiments.dataset import Dataset, read_dataset
-from freeproj.report.figures import FIGURES, FigureSpec, find
+from freeproj.report.figures import FigureSpec
 from freeproj.report.paper.claims import CLAIMS, judge_analyses, judge_runs
 from freeproj.report.paper.facts import StudyFacts, study_facts
 from freeproj.report.paper.verdicts import Claim
@@ -32,6 +32,7 @@ __all__ = [
     "Study",
     "analyses_part",
     "answer_of",
+    "by_preference",
     "own_part",
     "published_part",
     "published_studies",
@@ -189,11 +190,6 @@ def answer_of(part: Part | None) -> list[Claim]:
         for name, claim in part.claims.items()
         if CLAIMS.resolve(name).answers and not claim.missing
     ]
-
-
-def figures_of_runs() -> list[FigureSpec]:
-    """Return the figures that are drawn from runs, in their order."""
-    return [spec for spec in map(find, FIGURES) if spec.needs_runs]
 
 
 def _tables(dataset: Dataset) -> dict[str, Grid]:

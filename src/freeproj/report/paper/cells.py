@@ -38,7 +38,7 @@ _DERIVED = ("projection.n_words", "projection.n_generators")
 _IGNORED = ("seed", "evaluation.task", *_ALWAYS)
 
 Key = tuple[Any, ...]
-Scores = dict[int, float]
+_Scores = dict[int, float]
 
 
 def reported_task(run: RunRecord) -> str:
@@ -112,7 +112,7 @@ class Cells:
         test_map: str = "",
         reduce: Callable[[np.ndarray], float] = last_three,
         counting: str = COUNTING,
-    ) -> Scores:
+    ) -> _Scores:
         """Return a number per seed: by default the score; nan where there is no data.
 
         Args:

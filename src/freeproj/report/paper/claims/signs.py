@@ -33,8 +33,8 @@ __all__ = [
     "storage_helps",
 ]
 
-CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
-Contrasts = dict[Hashable, dict[int, float]]
+_CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
+_Contrasts = dict[Hashable, dict[int, float]]
 
 
 def signs_explain_table(dataset: Dataset) -> Claim:
@@ -148,7 +148,7 @@ def at_chance_without_reward(dataset: Dataset) -> Claim:
     every = make_cells(dataset)
     cells = every.where(
         lambda key: (
-            every.task(key) in CARD_TASKS
+            every.task(key) in _CARD_TASKS
             and not every.get(key, "previous_reward", False)
             and "random" in every.maps(key)
             and is_projected(every, key)
@@ -236,9 +236,9 @@ def _equal(cells: Cells, data: Mapping[Hashable, dict[int, float]]) -> Verdict:
     return verdict(data, margin=margins, alternative="two-sided")
 
 
-def _sign_contrasts(cells: Cells, every: Cells) -> tuple[Contrasts, dict]:
+def _sign_contrasts(cells: Cells, every: Cells) -> tuple[_Contrasts, dict]:
     """Return the three contrasts of every group, and true Haar's as remarks."""
-    data: Contrasts = {}
+    data: _Contrasts = {}
     remarks: dict[Hashable, str] = {}
     for lengths in cells.families().values():
         plain = lengths.get(1)
@@ -258,7 +258,7 @@ def _sign_contrasts(cells: Cells, every: Cells) -> tuple[Contrasts, dict]:
         if twin is not None:
             gap = summarise(list(_shares(every, twin, "minus_tile", tile).values()))
             remarks[name] = f"True Haar: {100 * gap.mean:+.1f} %."
-        if cells.task(plain) in CARD_TASKS:
+        if cells.task(plain) in _CARD_TASKS:
             over = _over_chance(cells, plain, tile)
             name = f"{label}: ℓ = 1, chance less tile"
             data[name] = {seed: -share for seed, share in over.items()}
@@ -279,7 +279,7 @@ def _sign_headline(every: Cells, cells: Cells) -> str:
     said: dict[str, str] = {}
     for lengths in cells.families().values():
         plain = lengths.get(1)
-        if plain is None or cells.task(plain) not in CARD_TASKS:
+        if plain is None or cells.task(plain) not in _CARD_TASKS:
             continue
         levels, tile = cells.levels(plain), first_map(cells.runs[plain][0])
         label = cells.label(plain, "projection.length", "projection.family")
