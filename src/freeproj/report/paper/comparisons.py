@@ -1,6 +1,6 @@
 """Comparisons between cells that tables show and claims judge: one gate for both.
 
-Differences are shares of the headroom (ceiling less best blind policy) wherever it is
+Differences are shares of the headroom (best known player less best blind) wherever it is
 known, so that tasks can be pooled; pairs are runs with the same seed.
 """
 

@@ -54,6 +54,7 @@ class ResultRecord:
     budget: tuple[int, int]  # updates of the shortest and of the longest run
     n_unfinished: float  # share of episodes that did not end
     without_verdict: str  # why there is none
+    sees_reward: bool
 
     @property
     def task(self) -> str:
@@ -81,6 +82,7 @@ class ResultRecord:
             "uses_observation": self.audit.uses_observation,
             "chance": self.levels.chance,
             "blind": self.levels.blind,
+            "headroom": self.levels.headroom,
             "ceiling": self.levels.ceiling,
             "chance_mmer": self.chance_mmer,
             "updates_min": self.budget[0],
@@ -112,6 +114,7 @@ def result_records(
                 budget=_budget([_last(run.updates) for run in runs]),
                 n_unfinished=_unfinished(cells, key, counting),
                 without_verdict=_reason(cells, key, compared),
+                sees_reward=bool(cells.get(key, "previous_reward", False)),
             )
         )
     return records
@@ -227,6 +230,8 @@ def _task_rows(
     lucks = [r.chance_mmer for r in records if not math.isnan(r.chance_mmer)]
     line("chance", levels.chance, max(lucks, default=_NAN))
     line(f"blind: {levels.blind_name}", levels.blind)
+    if records[0].sees_reward:
+        line("reward only", levels.reward_only)
     line("ceiling", levels.ceiling)
     for label, raw, mmer in _paper_rows(records):
         line(label, raw, mmer)
@@ -314,7 +319,8 @@ def _notes(
         + _COUNTINGS[counting]
         + "; the paper's: its raw return of 16 trials, completed within 1,024 steps.",
         "Less RP: minus ℓ = 1 of the same settings, seeds in pairs, as a share of the "
-        "headroom (ceiling less best blind); intervals corrected for all comparisons.",
+        "headroom (best known player less best blind); intervals corrected for all "
+        "comparisons.",
         "MMER: the largest evaluation of each run; in the row of chance, what luck "
         "alone makes of as many evaluations.",
     ]
