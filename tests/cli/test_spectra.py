@@ -1,5 +1,6 @@
 """`freeproj spectra`, as people call it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -136,7 +137,7 @@ def test_measurements_depend_on_the_seed_only(run, data):
         (("--words", 0), "`n_words` must be at least 1"),
         (("--trials", -1), "--trials"),
         (("--plot", "own.bmp"), "must end in .png, .svg, .pdf, got 'own.bmp'"),
-        (("--array", "x"), "Only .npz files hold several arrays"),
+        (("--array", "x"), "--array works only with .npz files"),
         (("--lengths",), "requires an argument"),
     ],
 )
@@ -179,3 +180,48 @@ def test_help_imports_no_heavy_library():
     )
     assert done.stdout.splitlines()[-1] == "[]"
     assert "--transpose" in done.stdout
+
+
+@pytest.fixture
+def target(data, tmp_path):
+    path, rng = tmp_path / "target.npy", np.random.default_rng(1)
+    np.save(path, rng.normal(size=20) @ np.load(data) + rng.normal(size=50))
+    return path
+
+
+def test_a_target_chooses_length_and_ridge_by_risk(run, data, target):
+    code, out, _ = run(data, "--trials", 0, "--target", target)
+    assert code == 0
+    assert "predicted risk of ridge regression" in out
+    assert "Take no words, ridge" in out
+    assert "per sample" in out
+
+
+def test_json_is_plain_and_has_the_same_numbers(run, data, target):
+    out = run(data, "--trials", 0, "--target", target, "--json")[1]
+    told = json.loads(out)
+    assert told["lengths"] == [1, 2, 4, 8]
+    assert told["risk"]["lengths"] == [0, 1, 2, 4, 8]
+    assert told["measured"] == [[None]] * 4
+    assert told["ridges_per_sample"] == [0.01 / 50]
+    assert min(told["risk"]["risks"]) < told["risk"]["zero_risk"]
+
+
+def test_advice_without_a_target_names_no_length(run, data):
+    out = run(data, "--trials", 0)[1]
+    assert "would always name the longest word" in out
+    assert "--target" in out
+
+
+def test_uncentred_data_are_warned_of(run, data, tmp_path):
+    moved = tmp_path / "moved.npy"
+    np.save(moved, np.load(data) + 10)
+    assert "not centred" in run(moved, "--trials", 0)[1]
+    assert "not centred" not in run(moved, "--trials", 0, "--center")[1]
+
+
+def test_a_target_of_another_length_is_refused(run, data, tmp_path):
+    np.save(tmp_path / "y.npy", np.ones(7))
+    code, _, err = run(data, "--target", tmp_path / "y.npy")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "each of the 50 samples" in err

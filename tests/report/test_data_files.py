@@ -1,12 +1,15 @@
 """Reading a data matrix: what is accepted, and what is said otherwise."""
 
+import io
+import os
 import pickle
+import zipfile
 
 import duckdb
 import numpy as np
 import pytest
 
-from freeproj.report.data_files import read_matrix
+from freeproj.report.data_files import read_matrix, read_target
 
 MATRIX = np.random.default_rng(0).normal(size=(4, 3))
 
@@ -52,7 +55,7 @@ def test_an_array_is_chosen_by_name(tmp_path):
     with pytest.raises(ValueError, match=r"no array 'up'\. Known: left, right"):
         read_matrix(path, "up")
     np.save(tmp_path / "a.npy", MATRIX)
-    with pytest.raises(ValueError, match=r"Only \.npz files hold several"):
+    with pytest.raises(ValueError, match=r"--array works only with \.npz"):
         read_matrix(tmp_path / "a.npy", "left")
 
 
@@ -77,7 +80,7 @@ def write_pickle(path):
         ("a.npy", np.ones(5), r"must hold a matrix, got shape \(5,\)"),
         ("a.npy", np.ones((2, 2, 2)), "with 3 axes"),
         ("a.npy", np.ones((0, 3)), r"is empty: shape \(0, 3\)"),
-        ("a.npy", np.array([[1, np.nan], [np.inf, 1]]), "2 NaN or .* row 0, column 1"),
+        ("a.npy", np.array([[1, np.nan], [np.inf, 1]]), r"2 NaN or .* at \[0, 1\]"),
         (
             "a.npy",
             np.ones((2, 2), complex),
@@ -126,3 +129,50 @@ def test_missing_files_folders_and_columns_are_named(tmp_path):
     (tmp_path / "b.csv").write_bytes(bytes(range(128, 256)))
     with pytest.raises(ValueError, match="not a text file"):
         read_matrix(tmp_path / "b.csv")
+
+
+def claiming(shape):
+    """The bytes of an .npy file whose header claims a shape that does not follow."""
+    file = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + b"0" * 64
+
+
+@pytest.mark.parametrize("shape", [(10**6, 10**6), (2**62, 8), (10**30, 1), (3, -3)])
+def test_headers_that_claim_more_than_there_is_allocate_nothing(tmp_path, shape):
+    (tmp_path / "a.npy").write_bytes(claiming(shape))
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("x.npy", claiming(shape))
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(ValueError, match="is not a whole"):
+            read_matrix(tmp_path / name)
+
+
+def test_fortran_order_and_odd_dtypes(tmp_path):
+    np.save(tmp_path / "a.npy", np.asfortranarray(MATRIX))
+    np.testing.assert_array_equal(read_matrix(tmp_path / "a.npy"), MATRIX)
+    for odd in (
+        np.zeros((2, 2), "M8[s]"),
+        np.zeros((2, 2), "i4,f8"),
+        np.zeros((2, 2), "V3"),
+    ):
+        np.save(tmp_path / "a.npy", odd)
+        with pytest.raises(ValueError, match="but the data must be numbers"):
+            read_matrix(tmp_path / "a.npy")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.npy")
+    with pytest.raises(ValueError, match="not a regular file"):
+        read_matrix(tmp_path / "a.npy")
+
+
+def test_targets_are_rows_or_columns_with_a_value_for_each_sample(tmp_path):
+    path = tmp_path / "y.npy"
+    for values in (np.arange(5.0), np.arange(5.0)[None], np.arange(5.0)[:, None]):
+        np.save(path, values)
+        np.testing.assert_array_equal(read_target(path, 5)[:, 0], np.arange(5.0))
+    with pytest.raises(ValueError, match="each of the 4 samples, got shape"):
+        read_target(path, 4)

@@ -44,7 +44,7 @@ def test_measuring_is_the_same_on_the_data_as_on_its_thin_form(data):
 
 
 def test_table_shows_both_normalisations(report):
-    title, header, *rows, note = report.table()
+    title, header, *rows, note, per_sample = report.table()
     assert "d_eff/d" in title
     assert "d_eff/p" in title
     assert header.split().count("predicted") == header.split().count("measured") == 2
@@ -55,13 +55,20 @@ def test_table_shows_both_normalisations(report):
     assert float(cells[7]) == pytest.approx(report.predicted[0, 0] / 2.5, abs=1e-4)
     assert float(cells[8]) == pytest.approx(report.measured[0, 0] / 2.5, abs=1e-4)
     assert "mean of 6 draws, orthogonal bases" in note
+    assert per_sample == "ridge per sample (ridge/p): 6.67e-06, 0.000667"
 
 
-def test_advice_names_the_best_length_and_the_possible_ones(report):
+def test_advice_by_effective_dimension_names_no_length(report):
     text = " ".join(report.advice())
-    assert "ℓ = 8 (n = 2) has the smallest effective dimension" in text
+    assert "would always name the longest word" in text
     assert "256 words can be had with ℓ = 1, 2, 4, 8." in text
     assert "as expected for d = 60" in text
+
+
+def test_words_that_change_nothing_are_said_to(data):
+    assert "words change nothing" in " ".join(
+        own_data_report(data, (1, 8), (1e5,), n_trials=0).advice()
+    )
 
 
 def test_nothing_measured_is_nan_and_said(data):
@@ -102,7 +109,7 @@ def test_rescaled_samples_have_mean_squared_norm_one():
 
 
 def test_more_trials_for_fewer_dimensions():
-    assert [default_trials(d) for d in (8, 64, 200, 5000)] == [64, 8, 3, 2]
+    assert [default_trials(d) for d in (8, 64, 200, 5000)] == [64, 8, 3, 0]
 
 
 def test_bad_requests_are_named(data):

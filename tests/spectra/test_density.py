@@ -177,3 +177,21 @@ def test_bad_arguments_are_named(untyped):
     ]:
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize("length", [64, 143, 500])
+@pytest.mark.parametrize("aspect", [None, 1.0])
+def test_long_words_keep_their_edges_and_moments(length, aspect):
+    left, right = word_edges(2, length, aspect)
+    assert (left, np.isfinite(right)) == (0, True)
+    for k in (0, 1, 2, 3):
+        got = word_expectation(lambda x, k=k: x**k, 2, length, aspect)
+        exact = float(word_moment(k, 2, length, aspect))
+        assert got == pytest.approx(exact, rel=1e-9)
+
+
+def test_densities_at_many_points_lie_on_the_curve():
+    for n, length, aspect in [(2, 8, None), (4, 4, 0.5), (2, 64, 1.0), (3, 5, 50)]:
+        curve = density_curve(n, length, aspect, n_points=300)
+        got = word_density(curve.x, n, length, aspect)
+        np.testing.assert_allclose(got, curve.density, rtol=1e-6, atol=1e-12)

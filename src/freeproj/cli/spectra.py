@@ -1,13 +1,14 @@
-"""`freeproj spectra DATA`: the effective dimension of one's own data."""
+"""`freeproj spectra DATA`: effective dimension and risk for one's own data."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -107,13 +108,19 @@ def _is_number(text: str) -> bool:
     show_default=True,
     help="Where the bases are drawn from.",
 )
+@click.option(
+    "--target",
+    type=click.Path(path_type=Path),
+    help="What to predict: one value for each sample; chooses ℓ and ridge by risk.",
+)
 @click.option("--transpose", is_flag=True, help="Samples are in the rows.")
-@click.option("--center", is_flag=True, help="Subtract the mean sample.")
+@click.option("--center", is_flag=True, help="Subtract the mean sample (and target).")
 @click.option("--no-rescale", is_flag=True, help="Keep the data's own scale.")
 @click.option("--array", help="Which array of an .npz file.")
 @click.option(
     "--plot", type=click.Path(path_type=Path), help="Draw into a .png, .svg or .pdf."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def spectra(
     data: Path,
@@ -123,14 +130,19 @@ def spectra(
     trials: int | None,
     seed: int,
     group,
+    target: Path | None,
     transpose: bool,
     center: bool,
     no_rescale: bool,
     array: str | None,
     plot: Path | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Effective dimension of the matrix in DATA, predicted beside measured.
+
+    With --target, also the word length and ridge of least predicted risk for ridge
+    regression on that target.
 
     DATA is a .npy, .npz, .csv or .parquet file with dimensions in the rows and samples
     in the columns (d x p); use --transpose if samples are in the rows. The samples are
@@ -142,19 +154,24 @@ def spectra(
     if plot is not None:
         _check_plot(plot)
     matrix, scale = _prepare(data, array, transpose, center, not no_rescale)
+    values = None if target is None else _read_target(target, matrix.shape[1], center)
     chosen = [ell for group_ in lengths for ell in group_]
     with _progress(len(matrix), chosen, n_words, trials, quiet) as on_progress:
         report = own_data_report(
             matrix,
             chosen,
             [ridge for group_ in ridges for ridge in group_],
+            target=values,
             n_words=n_words,
             n_trials=trials,
             seed=seed,
             group=group,
             on_progress=on_progress,
         )
-    _print(report, _heading(data, report, scale, transpose, center))
+    if as_json:
+        click.echo(json.dumps(_as_json(data, report, scale, center), indent=2))
+    else:
+        _print(report, _heading(data, report, scale, transpose, center))
     if plot is not None:
         _plot(report, plot)
 
@@ -172,11 +189,18 @@ def _prepare(
     return rescale(matrix) if scaled else (matrix, 1.0)
 
 
+def _read_target(path: Path, n_samples: int, center: bool) -> np.ndarray:
+    from freeproj.report.data_files import read_target
+
+    values = read_target(path, n_samples)
+    return values - values.mean(axis=0) if center else values
+
+
 @contextmanager
 def _progress(
     dim: int, lengths: list[int], n_words: int, trials: int | None, quiet: bool
 ) -> Iterator[Callable[[int], None] | None]:
-    """Yields what to call as bases are drawn: a bar on a terminal, else plain lines."""
+    """Yield what to call as bases are drawn: a bar on a terminal, else plain lines."""
     from freeproj import words
     from freeproj.spectra.advice import default_trials
 
@@ -196,7 +220,7 @@ def _progress(
 
 
 class _PlainProgress:
-    """Says every few seconds how far the work has come."""
+    """Say every few seconds how far the work has come."""
 
     def __init__(self, total: int, dim: int):
         self.total, self.dim, self.done, self.said = total, dim, 0, time.monotonic()
@@ -219,10 +243,41 @@ def _print(report: OwnDataReport, heading: str) -> None:
         click.echo(line)
 
 
+def _as_json(
+    path: Path, report: OwnDataReport, scale: float, center: bool
+) -> dict[str, Any]:
+    """Return the report as plain lists; what was not measured is null."""
+    numbers = {
+        name: _plain(value)
+        for name, value in report.numbers().items()
+        if name != "eigenvalues"
+    }
+    risk = None if report.risk is None else report.risk._asdict()
+    return {
+        "data": path.name,
+        "scale": scale,
+        "centered": center,
+        **numbers,
+        "ridges_per_sample": [ridge / report.n_samples for ridge in report.ridges],
+        "mean_share": report.mean_share,
+        "risk": risk and {name: _plain(value) for name, value in risk.items()},
+        "advice": report.advice(),
+        "warnings": report.warnings(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Turn arrays into lists, and nan into null, which JSON has."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if value != value else value
+
+
 def _heading(
     path: Path, report: OwnDataReport, scale: float, transpose: bool, center: bool
 ) -> str:
-    """Returns what was read, and what was done to it."""
+    """Return what was read, and what was done to it."""
     places = ("columns", "rows") if transpose else ("rows", "columns")
     lines = [
         f"{path.name}: d = {report.dim} dimensions ({places[0]}) x p = "

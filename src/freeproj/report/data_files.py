@@ -6,67 +6,121 @@ said in one line. Rows stay rows: the reader does not guess what they stand for.
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 import zipfile
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-__all__ = ["FORMATS", "read_matrix"]
+__all__ = ["FORMATS", "read_matrix", "read_target"]
 
 FORMATS = (".npy", ".npz", ".csv", ".parquet")
+
+# What NumPy and zipfile raise on damaged files.
+_DAMAGED = (
+    *(ValueError, TypeError, KeyError, OSError, EOFError, OverflowError),
+    *(MemoryError, NotImplementedError, RuntimeError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 def read_matrix(
     path: str | Path, array: str | None = None
 ) -> Float[np.ndarray, "rows columns"]:
-    """Returns the file's matrix in float64; every entry is a finite real number.
+    """Return the file's matrix in float64; every entry is a finite real number.
 
     Args:
         array: which array of an .npz file; needed where it holds several.
     """
-    path = Path(path)
-    if path.suffix.lower() not in FORMATS:
+    matrix = _read(Path(path), array)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"{path} must hold a matrix, got shape {matrix.shape} with {matrix.ndim} "
+            "axes; reshape it to (dimensions, samples)."
+        )
+    return matrix
+
+
+def read_target(
+    path: str | Path, n_samples: int
+) -> Float[np.ndarray, "samples outputs"]:
+    """Return what a file holds for each sample: a row of numbers, often of one."""
+    values = _read(Path(path), None)
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim == 2 and len(values) != n_samples and values.shape[1] == n_samples:
+        values = values.T
+    if values.ndim != 2 or len(values) != n_samples:
+        raise ValueError(
+            f"{path} must hold one value or row for each of the {n_samples} samples, "
+            f"got shape {values.shape}."
+        )
+    return values
+
+
+def _read(path: Path, array: str | None) -> np.ndarray:
+    kind = path.suffix.lower()
+    if kind not in FORMATS:
         known = ", ".join(FORMATS)
         raise ValueError(f"A data file must end in {known}, got '{path.name}'.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file.")
     if not path.exists():
         raise FileNotFoundError(f"No file {path}.")
-    if array is not None and path.suffix.lower() != ".npz":
-        raise ValueError(f"Only .npz files hold several arrays, {path} is none.")
-    reader = {".npy": _read_npy, ".csv": _read_csv, ".parquet": _read_parquet}
-    if path.suffix.lower() == ".npz":
+    if not path.is_file():  # a pipe or a device would be waited for without end
+        raise ValueError(f"{path} is not a regular file; save the data to one.")
+    if array is not None and kind != ".npz":
+        raise ValueError(f"--array works only with .npz files; {path} is not one.")
+    if kind == ".npz":
         return _checked(_read_npz(path, array), path)
-    return _checked(reader[path.suffix.lower()](path), path)
+    reader = {".npy": _read_npy, ".csv": _read_csv, ".parquet": _read_parquet}
+    return _checked(reader[kind](path), path)
 
 
 def _read_npy(path: Path) -> np.ndarray:
     try:
-        loaded = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+        with path.open("rb") as file:
+            return _read_array(file, path.stat().st_size)
+    except _DAMAGED as error:
         raise ValueError(_not_plain(path)) from error
-    if not isinstance(loaded, np.ndarray):
-        raise ValueError(f"{path} is not an .npy file; is it an .npz under this name?")
-    return loaded
+
+
+def _read_array(file: Any, size: int) -> np.ndarray:
+    """Read one array; one that claims more numbers than follow is not allocated."""
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version}")
+    header = (np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0)
+    shape, fortran, dtype = header[version[0] - 1](file)
+    count = math.prod(shape)
+    if dtype.hasobject or count * dtype.itemsize > size:
+        raise ValueError(f"{count} entries of {dtype} in {size} bytes")
+    flat = np.frombuffer(file.read(count * dtype.itemsize), dtype, count)
+    return flat.reshape(shape, order="F" if fortran else "C")
 
 
 def _read_npz(path: Path, array: str | None) -> np.ndarray:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            names = archive.files
-            if array is None and len(names) == 1:
-                array = names[0]
-            if array in names:
-                return archive[array]
-    except (ValueError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        with zipfile.ZipFile(path) as archive:
+            members = {
+                item.filename.removesuffix(".npy"): item for item in archive.infolist()
+            }
+            if array is None and len(members) == 1:
+                (array,) = members
+            if array in members:
+                with archive.open(members[array]) as file:
+                    return _read_array(file, members[array].file_size)
+    except _DAMAGED as error:
         raise ValueError(_not_plain(path)) from error
-    known = ", ".join(names) or "none"
+    known = ", ".join(members) or "none"
     if array is None:
         raise ValueError(
-            f"{path} holds {len(names)} arrays; name one (--array): {known}."
+            f"{path} holds {len(members)} arrays; name one (--array): {known}."
         )
     raise ValueError(f"{path} has no array {array!r}. Known: {known}.")
 
@@ -138,17 +192,12 @@ def _checked(matrix: np.ndarray, path: Path) -> np.ndarray:
         raise ValueError(f"{path} holds {matrix.dtype}, but the data must be numbers.")
     if matrix.size == 0:
         raise ValueError(f"{path} is empty: shape {matrix.shape}.")
-    if matrix.ndim != 2:
-        raise ValueError(
-            f"{path} must hold a matrix, got shape {matrix.shape} with {matrix.ndim} "
-            "axes; reshape it to (dimensions, samples)."
-        )
     matrix = matrix.astype(np.float64)
     bad = np.argwhere(~np.isfinite(matrix))
     if len(bad):
-        row, column = bad[0]
+        place = ", ".join(map(str, bad[0]))
         raise ValueError(
-            f"{path} has {len(bad)} NaN or infinite entries, the first in row {row}, "
-            f"column {column} (from 0); fill or drop them."
+            f"{path} has {len(bad)} NaN or infinite entries, the first at [{place}] "
+            "(from 0); fill or drop them."
         )
     return matrix

@@ -3,7 +3,8 @@
 NumPy and SciPy in float64; every function also accepts JAX arrays. The names below are
 those of the modules: the averaged kernel (`kernel`), its effective dimension
 (`effective_dimension`), laws and their transforms (`transforms`), densities and moments
-(`density`), all of it on one's own data (`advice`), and block matrices (`blocks`).
+(`density`), the risk of regression (`risk`), all of it on one's own data (`advice`),
+and block matrices (`blocks`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from freeproj.spectra.density import (
 from freeproj.spectra.effective_dimension import (
     data_eigenvalues,
     effective_dimension,
+    effective_ridge,
     limit_derivatives,
     limit_effective_dimension,
     predicted_effective_dimension,
@@ -47,6 +49,7 @@ from freeproj.spectra.laws import (
     WordLaw,
     free_product,
 )
+from freeproj.spectra.risk import best_ridge, predicted_risk, spectrum_of
 
 __all__ = [
     "Atoms",
@@ -56,6 +59,7 @@ __all__ = [
     "Shifted",
     "WordLaw",
     "average_kernel",
+    "best_ridge",
     "block_laws",
     "block_matrix",
     "block_singular_values",
@@ -65,6 +69,7 @@ __all__ = [
     "data_eigenvalues",
     "density_curve",
     "effective_dimension",
+    "effective_ridge",
     "eigenvalues",
     "free_product",
     "gaussian_data",
@@ -75,9 +80,11 @@ __all__ = [
     "own_data_report",
     "partial_transpose",
     "predicted_effective_dimension",
+    "predicted_risk",
     "rescale",
     "root_singular_values",
     "sample_root_singular_values",
+    "spectrum_of",
     "word_density",
     "word_edges",
     "word_expectation",

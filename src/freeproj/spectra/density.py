@@ -7,8 +7,11 @@ averaged kernel's p eigenvalues up to zeros. For c < 1 it has an atom 1 - c at z
 densities here are those of the rest. (Section 4 and appendix C of the paper.)
 
 Choosing one of a polynomial's roots is ambiguous. Instead the density is a curve: for
-each angle φ in (0, π) there is one r for which w = r·e^(iφ) makes χ(w) real; then
-x = 1/χ(w) falls from the right edge to the left one as φ grows, and f(x) = Im w/(πx).
+each angle θ in (0, π) there is one r for which w = -r·e^(-iθ) makes χ(w) real; then
+x = 1/χ(w) rises from the left edge to the right one with θ, and f(x) = Im w/(πx). For a
+given x Newton's method solves log χ(w) = -log x from the nearest point of the curve.
+Everything is computed from log r and 1 + w, so that long words (ℓ in the hundreds), for
+which w lies very close to -1, lose no digits.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ __all__ = [
 ]
 
 _BISECTIONS = 60
+_TABLE = np.linspace(-36.0, 30.0, 1200)  # logits of θ/π, where Newton's method starts
 _PANELS = 20  # towards either end, each half the length of the one before
 _NODES = 16  # Gauss-Legendre points in each
 
@@ -64,9 +68,9 @@ class _Law(NamedTuple):
         return tuple(self) == (0.5, 1.0, None)
 
     @property
-    def angles(self) -> tuple[float, float]:
-        """The range of φ."""
-        return (np.pi / 2 if self.is_arcsine else 0.0), np.pi
+    def largest_angle(self) -> float:
+        """The end of the range of θ, which begins at 0."""
+        return np.pi / 2 if self.is_arcsine else np.pi
 
 
 def word_moment(
@@ -112,7 +116,7 @@ def word_edges(
     """
     q, ell, c = law = _checked(n_generators, length, aspect)
     if c is None:
-        return 0.0, (1 - q) * (ell + 1) ** (ell + 1) / ell**ell
+        return 0.0, float((1 - q) * (ell + 1) * np.exp(ell * np.log1p(1 / ell)))
     # log w runs over the whole line on the right of 0; on the left c < 1 leaves the
     # interval (-1, -c), where 1/χ has one maximum, and c ≥ 1 leaves nothing.
     right = _critical_value(law, lambda s: np.exp(s), (-40.0, 40.0), rises=False)
@@ -137,10 +141,9 @@ def density_curve(
         raise ValueError(f"`n_points` must be at least 2, got {n_points}.")
     # Angles crowd at both ends, so that edges and the pole at zero look smooth.
     share = (np.arange(n_points) + 0.5) / n_points
-    first, last = law.angles
-    angle = first + (last - first) * share**2 * (3 - 2 * share)
-    x, density, _ = _curve(law, angle)
-    return DensityCurve(x[::-1], density[::-1])
+    angle = law.largest_angle * share**2 * (3 - 2 * share)
+    log_x, log_density, _ = _curve(law, angle)
+    return DensityCurve(np.exp(log_x), np.exp(log_density))
 
 
 def word_density(
@@ -151,14 +154,9 @@ def word_density(
     x = real_array(x, "x")
     left, right = word_edges(n_generators, length, aspect)
     inside = (x > left) & (x < right)
-    # Outside any place will do; its value is not used.
-    target = np.log(np.where(inside, x, 0.5 * (left + right)))
-    low, high = (np.full(x.shape, angle) for angle in law.angles)
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        above = np.log(_curve(law, middle)[0]) > target
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return as_given(np.where(inside, _curve(law, 0.5 * (low + high))[1], 0.0))
+    density = np.zeros(x.shape)
+    density[inside] = _density_inside(law, np.log(x[inside]))
+    return as_given(density)
 
 
 def word_expectation(
@@ -174,51 +172,106 @@ def word_expectation(
     """
     law = _checked(n_generators, length, aspect)
     steps = 0.5 ** np.arange(1, _PANELS + 1)
-    first, last = law.angles
-    shares = np.concatenate([[0], steps[::-1], 1 - steps[1:], [1]])
-    ends = first + (last - first) * shares
+    ends = law.largest_angle * np.concatenate([[0], steps[::-1], 1 - steps[1:], [1]])
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * np.diff(ends)[:, None]
     angle = (0.5 * (ends[1:] + ends[:-1])[:, None] + half * nodes).ravel()
-    x, density, slope = _curve(law, angle)
-    mass = (half * weights).ravel() * density * np.abs(slope)
-    total = float(np.sum(mass * np.asarray(function(x))))
+    log_x, _, mass_by_angle = _curve(law, angle)
+    mass = (half * weights).ravel() * mass_by_angle
+    total = float(np.sum(mass * np.asarray(function(np.exp(log_x)))))
     if law.aspect is not None and law.aspect < 1:
         total += (1 - law.aspect) * float(np.asarray(function(np.zeros(1)))[0])
     return total
 
 
-def _curve(law: _Law, angle: np.ndarray) -> tuple[Any, ...]:
-    """Returns x, f(x) and dx/dφ for angles in (0, π)."""
-    q, ell, c = law
-    w = np.exp(_log_radius(law, angle) + 1j * angle)
-    log_x = (ell + 1) * np.log(np.abs(1 + w)) - np.log(np.abs(w))
-    log_x -= ell * np.log(np.abs(1 + q * w))
-    # w·(log χ)'(w): along the curve dlog x/dφ = |s|²/Im s.
-    s = 1 + ell * q * w / (1 + q * w) - (ell + 1) * w / (1 + w)
-    if c is not None:
-        log_x += np.log(np.abs(c + w))
-        s = s - w / (c + w)
-    x = np.exp(log_x)
-    return x, np.imag(w) / (np.pi * x), x * np.abs(s) ** 2 / s.imag
+def _density_inside(law: _Law, log_x: np.ndarray) -> np.ndarray:
+    """Return the density at points between the edges."""
+    theta, log_r = _nearest(law, log_x)
+    largest = law.largest_angle
+    for _ in range(8):
+        log_chi, s = _log_chi(law, log_r, theta)
+        step = (log_chi + log_x) / s
+        # log w = log r + i(π - θ); stay within the upper half plane.
+        log_r = log_r - step.real
+        theta = np.clip(theta + step.imag, theta / 2, (theta + largest) / 2)
+    settled = np.abs(step) < 1e-7 * np.minimum(theta, np.pi - theta)
+    density = np.exp(log_r + np.log(np.sin(theta)) - log_x) / np.pi
+    if not settled.all():
+        density[~settled] = _density_by_bisection(law, log_x[~settled])
+    return density
 
 
-def _log_radius(law: _Law, angle: Computed) -> Computed:
-    """Returns log r with arg χ(r·e^(iφ)) = 0, by bisection: the phase falls with r."""
-    if law.is_arcsine:
-        return -np.log(-np.cos(angle))
-    low, high = np.full(angle.shape, -40.0), np.full(angle.shape, 40.0)
+def _nearest(law: _Law, log_x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return θ and log r about where the curve passes each x."""
+    angle = law.largest_angle / (1 + np.exp(-_TABLE))
+    log_r = _log_radius(law, angle)
+    known = np.maximum.accumulate(-_log_chi(law, log_r, angle)[0].real)
+    logit = np.interp(log_x, known, _TABLE)
+    return law.largest_angle / (1 + np.exp(-logit)), np.interp(log_x, known, log_r)
+
+
+def _density_by_bisection(law: _Law, log_x: np.ndarray) -> np.ndarray:
+    """Return the same, slowly, for points too close to an edge for Newton's method."""
+    low, high = np.zeros(log_x.shape), np.full(log_x.shape, law.largest_angle)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        below = _phase(law, np.exp(middle + 1j * angle), angle) > 0
+        below = _curve(law, middle)[0] < log_x
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return 0.5 * (low + high)
+    return np.exp(_curve(law, 0.5 * (low + high))[1])
 
 
-def _phase(law: _Law, w: Computed, angle: Computed) -> Computed:
+def _curve(law: _Law, theta: np.ndarray) -> tuple[Any, ...]:
+    """Return log x, log f(x) and the mass f(x)·dx/dθ for angles in (0, π)."""
+    if law.is_arcsine:  # x = 2 sin²θ, uniform in θ
+        log_x = np.log(2) + 2 * np.log(np.sin(theta))
+        mass = np.full(theta.shape, 2 / np.pi)
+        return log_x, -np.log(np.pi * np.sin(2 * theta)), mass
+    log_r = _log_radius(law, theta)
+    log_chi, s = _log_chi(law, log_r, theta)
+    log_x, log_imag = -log_chi.real, log_r + np.log(np.sin(theta))
+    # Along the curve dlog x/dθ = |s|²/|Im s|.
+    mass = np.exp(log_imag) / np.pi * np.abs(s) ** 2 / np.abs(s.imag)
+    return log_x, log_imag - np.log(np.pi) - log_x, mass
+
+
+def _log_chi(law: _Law, log_r: Computed, theta: Computed) -> tuple[Any, Any]:
+    """Return log χ(w) and its derivative by log w at w = -r·e^(-iθ)."""
     q, ell, c = law
-    phase = angle + ell * np.angle(1 + q * w) - (ell + 1) * np.angle(1 + w)
-    return phase if c is None else phase - np.angle(c + w)
+    r = np.exp(log_r)
+    w = -r * np.exp(-1j * theta)
+    one = 2j * r * np.sin(theta / 2) * np.exp(-0.5j * theta) - np.expm1(log_r)  # 1 + w
+    mixed = (1 - q) + q * one  # 1 + w/n
+    log_chi = log_r + 1j * (np.pi - theta)
+    log_chi = log_chi + ell * np.log(mixed) - (ell + 1) * np.log(one)
+    s = 1 + ell * q * w / mixed - (ell + 1) * w / one
+    if c is None:
+        return log_chi, s
+    other = (c - 1) + one  # c + w
+    return log_chi - np.log(other), s - w / other
+
+
+def _log_radius(law: _Law, theta: Computed) -> Computed:
+    """Return the log r that makes χ real, by Newton's method in a bracket.
+
+    The phase of χ falls with r.
+    """
+    if law.is_arcsine:
+        return -np.log(np.cos(theta))
+    low, high = np.full(theta.shape, -40.0), np.full(theta.shape, 40.0)
+    log_r = np.zeros(theta.shape)
+    for _ in range(2 * _BISECTIONS):
+        log_chi, s = _log_chi(law, log_r, theta)
+        low = np.where(log_chi.imag > 0, log_r, low)
+        high = np.where(log_chi.imag > 0, high, log_r)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = log_r - log_chi.imag / s.imag
+        inside = (newton > low) & (newton < high)
+        moved = np.where(inside, newton, 0.5 * (low + high))
+        done = np.abs(moved - log_r) <= 1e-15 * np.maximum(np.abs(log_r), 1e-9)
+        log_r = moved
+        if done.all():
+            break
+    return log_r
 
 
 def _critical_value(
@@ -235,7 +288,8 @@ def _critical_value(
         before = slope < 0 if rises else slope > 0
         low, high = (middle, high) if before else (low, middle)
     w = place(0.5 * (low + high))
-    return float((1 + w) ** (ell + 1) * (c + w) / (w * (1 + q * w) ** ell))
+    words = (ell + 1) * np.log1p(w) - ell * np.log1p(q * w)
+    return float(np.exp(words) * (c + w) / w)
 
 
 def _product(series: list[list], order: int) -> list:

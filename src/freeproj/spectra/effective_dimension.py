@@ -28,10 +28,12 @@ from freeproj.spectra.checks import (
 from freeproj.spectra.roots import increasing_root
 
 __all__ = [
+    "EffectiveRidge",
     "LimitDerivatives",
     "Per",
     "data_eigenvalues",
     "effective_dimension",
+    "effective_ridge",
     "limit_derivatives",
     "limit_effective_dimension",
     "predicted_effective_dimension",
@@ -40,6 +42,14 @@ __all__ = [
 Per = Literal["dimension", "sample"]
 
 _AnyArray = Array | np.ndarray
+
+
+class EffectiveRidge(NamedTuple):
+    """The ridge that does to the data's own kernel what γ does to the averaged one."""
+
+    ridge: np.ndarray | float  # κ
+    share: np.ndarray | float  # y = d_eff/d
+    elasticity: np.ndarray | float  # dlog κ/dlog γ, in (0, 1]
 
 
 class LimitDerivatives(NamedTuple):
@@ -125,14 +135,29 @@ def predicted_effective_dimension(
             '`per="sample"` needs the number of samples: pass the data matrix X, '
             "not its eigenvalues."
         )
+    y = np.asarray(effective_ridge(t, ridge, n_generators, length).share)
+    return as_given(y if _per_dimension(per) else y / aspect)
+
+
+def effective_ridge(
+    eigenvalues: Num[_AnyArray, " d"],
+    ridge: Values,
+    n_generators: Values = 16,
+    length: Values = 2,
+) -> EffectiveRidge:
+    """Return κ, with which the data's own kernel acts as the averaged one at ridge γ.
+
+    κ = γ·((1 - y/n)/(1 - y))^ℓ with y = mean of t/(t + κ), t the d eigenvalues of XX^T,
+    zeros included. The other arguments broadcast.
+    """
+    t = non_negative(eigenvalues, "eigenvalues")
     ridge, n, ell = np.broadcast_arrays(
         parameter(ridge, "ridge", above=0),
         parameter(n_generators, "n_generators", least=1, infinite=True),
         parameter(length, "length", least=0),
     )
-    flat = [each.ravel() for each in (ridge, n, ell)]
-    y = _predict(t, *flat).reshape(ridge.shape)
-    return as_given(y if _per_dimension(per) else y / aspect)
+    solved = _solve_ridge(t, *(each.ravel() for each in (ridge, n, ell)))
+    return EffectiveRidge(*(as_given(each.reshape(ridge.shape)) for each in solved))
 
 
 def data_eigenvalues(X: Num[_AnyArray, "d p"]) -> Float[np.ndarray, " d"]:
@@ -210,14 +235,15 @@ class _LimitEquation:
         return np.log(one_less_yq / one_less_y) + y * q_log_q / one_less_yq
 
 
-def _predict(
+def _solve_ridge(
     t: np.ndarray, ridge: np.ndarray, n: np.ndarray, ell: np.ndarray
-) -> np.ndarray:
-    """Solves log κ = log γ + ℓ·log((1 - y/n)/(1 - y)) for log κ; returns y."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Solve log κ = log γ + ℓ·log((1 - y/n)/(1 - y)); return κ, y and dlog κ/dlog γ."""
     q, log_ridge = 1 / n, np.log(ridge)
 
     def residual(log_kappa):
-        kappa = np.exp(log_kappa)[:, None]
+        # Far off, where long words may send the search, this bound changes nothing.
+        kappa = np.exp(np.minimum(log_kappa, 700.0))[:, None]
         share = kappa / (t + kappa)
         one_less_y = share.mean(axis=-1)
         one_less_yq = (1 - q) + q * one_less_y
@@ -226,8 +252,10 @@ def _predict(
         slope = 1 + ell * y_falls * (1 / one_less_y - q / one_less_yq)
         return value, slope
 
-    kappa = np.exp(increasing_root(residual, log_ridge))[:, None]
-    return np.mean(t / (t + kappa), axis=-1)
+    log_kappa = increasing_root(residual, log_ridge)
+    kappa = np.exp(log_kappa)
+    share = np.mean(t / (t + kappa[:, None]), axis=-1)
+    return kappa, share, 1 / residual(log_kappa)[1]
 
 
 def _spectrum_and_aspect(X: Values) -> tuple[np.ndarray, float | None]:
