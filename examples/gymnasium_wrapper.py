@@ -6,8 +6,8 @@ python examples/gymnasium_wrapper.py
 import gymnasium as gym
 import numpy as np
 
+from freeproj import FreeProjection
 from freeproj.adapters.gymnasium import (
-    NumpyProjection,
     ProjectObservation,
     ProjectVectorObservation,
     TrialsWrapper,
@@ -17,7 +17,7 @@ N_EPISODES = 3
 
 
 def main() -> None:
-    projection = NumpyProjection.with_words(256, length=4)
+    projection = FreeProjection.with_words(256, length=4)
 
     env = TrialsWrapper(gym.make("CartPole-v1"), n_trials=16)
     env = ProjectObservation(env, projection, seed=0)

@@ -17,23 +17,24 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 
-from freeproj.adapters.gymnasium import NumpyProjection, ProjectObservation
+from freeproj import FreeProjection
+from freeproj.adapters.gymnasium import ProjectObservation
 from freeproj.adapters.stable_baselines3 import RedrawBases, VecFreeProjection
 
 DIM = 32
 LAWS = {
-    "RP": NumpyProjection.with_words(256, length=1, dim=DIM),
-    "FRP": NumpyProjection.with_words(256, length=4, dim=DIM),
+    "RP": FreeProjection.with_words(256, length=1, dim=DIM),
+    "FRP": FreeProjection.with_words(256, length=4, dim=DIM),
 }
 
 
 def held_out() -> gym.Env:
     """Returns CartPole with its observation padded by zeros: no random matrix."""
-    law = NumpyProjection(1, 1, dim=DIM, scale=1.0, family="identity")
+    law = FreeProjection(1, 1, dim=DIM, scale=1.0, family="identity")
     return Monitor(ProjectObservation(gym.make("CartPole-v1"), law))
 
 
-def train(law: NumpyProjection, n_steps: int, seed: int) -> tuple[float, float]:
+def train(law: FreeProjection, n_steps: int, seed: int) -> tuple[float, float]:
     """Returns mean and standard deviation of the return on the held-out map."""
     venv = VecFreeProjection(make_vec_env("CartPole-v1", 8, seed=seed), law, seed=seed)
     model = RecurrentPPO(

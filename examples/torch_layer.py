@@ -6,14 +6,14 @@ python examples/torch_layer.py
 import torch
 from torch import nn
 
-from freeproj.adapters.numpy_core import NumpyProjection
+from freeproj import FreeProjection
 from freeproj.adapters.torch import FreeProjectionLayer
 
 
 def main() -> None:
     torch.set_num_threads(1)  # the network is small: threads would only wait
     torch.manual_seed(0)
-    layer = FreeProjectionLayer(4, NumpyProjection.with_words(256, length=4), seed=0)
+    layer = FreeProjectionLayer(4, FreeProjection.with_words(256, length=4), seed=0)
     model = nn.Sequential(layer, nn.Linear(128, 32), nn.Tanh(), nn.Linear(32, 1))
     optimizer = torch.optim.Adam(model.parameters(), 1e-2)
     print(model)

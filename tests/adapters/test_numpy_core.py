@@ -1,6 +1,7 @@
 """Laws of the NumPy core: the numbers of the JAX path, the conventions, the draws."""
 
-import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,16 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freeproj import FreeProjection
-from freeproj.adapters.numpy_core import NumpyProjection, as_numpy, haar, permutations
-from freeproj.projection import FAMILIES
-
-GROUPED = ("haar", "permutation")
-
-
-def test_both_projections_have_the_same_settings_and_defaults():
-    ours = [(f.name, f.default) for f in dataclasses.fields(NumpyProjection)]
-    theirs = [(f.name, f.default) for f in dataclasses.fields(FreeProjection)]
-    assert ours == theirs
+from freeproj.adapters.numpy_core import (
+    checked,
+    draw_bases,
+    draw_word,
+    haar,
+    matrix,
+    table,
+)
+from freeproj.families import FAMILIES, family_of
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -32,31 +32,38 @@ def test_same_bases_and_word_give_the_same_matrix_as_jax(family, data):
         input_dim=data.draw(st.integers(1, 11)),
         scale=0.7,
         family=family,
-        inverses=family in GROUPED and data.draw(st.booleans()),
+        inverses=family_of(family).grouped and data.draw(st.booleans()),
     )
-    rng, ours = np.random.default_rng(data.draw(st.integers(0, 99))), as_numpy(law)
-    bases, word = ours.draw_bases(rng, np.float32), ours.draw_word(rng)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    bases, word = draw_bases(law, rng, np.float32), draw_word(law, rng)
     obs_dim = data.draw(st.integers(1, dim))
     expected = law.matrix(word, bases, obs_dim)
-    np.testing.assert_allclose(ours.matrix(word, bases, obs_dim), expected, atol=1e-6)
+    np.testing.assert_allclose(matrix(law, word, bases, obs_dim), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_bases_and_words_drawn_by_jax_are_understood(getkey, family):
-    law = FreeProjection(2, 2, dim=8, family=family)
-    bases, word = law.draw_bases(getkey()), law.draw_word(getkey())
-    ours = as_numpy(law).matrix(np.asarray(word), np.asarray(bases), 3)
-    np.testing.assert_allclose(ours, law.matrix(word, bases, 3), atol=1e-6)
+def test_the_table_has_the_matrix_of_every_word(family):
+    law = FreeProjection(2, 2, dim=8, input_dim=5, family=family)
+    bases = draw_bases(law, np.random.default_rng(0), np.float32)
+    letters, every = table(law, bases, 3)
+    assert every.shape == (4, 5, 3)
+    for word, each in zip(letters, every, strict=True):
+        np.testing.assert_allclose(each, law.matrix(word, bases, 3), atol=1e-6)
 
 
-def test_project_applies_the_matrix_to_each_observation():
-    law = NumpyProjection(2, 3, dim=8, input_dim=5)
-    rng = np.random.default_rng(0)
-    bases, word = law.draw_bases(rng), law.draw_word(rng)
-    observations = rng.standard_normal((2, 3, 4))
-    matrix = law.matrix(word, bases, 4)
-    expected = np.einsum("ij,abj->abi", matrix, observations)
-    np.testing.assert_allclose(law.project(word, bases, observations), expected)
+def gaussian_of_mine(key, dim):
+    import jax
+
+    return jax.random.normal(key, (dim, dim)) / np.sqrt(dim)
+
+
+def test_a_family_of_ones_own_is_drawn_by_its_own_function():
+    law = FreeProjection(2, 2, dim=8, family=f"{__name__}:gaussian_of_mine")
+    bases = draw_bases(law, np.random.default_rng(0))
+    assert bases.shape == (4, 8, 8)
+    np.testing.assert_allclose(
+        matrix(law, [1, 2], bases, 3), law.scale * bases[1][:, :3], rtol=1e-5
+    )
 
 
 def test_numpy_haar_has_trace_of_mean_zero_and_variance_one():
@@ -65,57 +72,51 @@ def test_numpy_haar_has_trace_of_mean_zero_and_variance_one():
     assert abs(traces.var() - 1) < 4 * np.sqrt(2 / 400)
 
 
+def test_raw_qr_has_a_negative_first_entry_more_often_than_not():
+    rng = np.random.default_rng(0)
+    raw = haar(rng, 200, 16, signed=False)
+    assert (raw[:, 0, 0] < 0).all()
+    assert 0.3 < (haar(rng, 200, 16)[:, 0, 0] < 0).mean() < 0.7
+
+
 def test_permutations_permute_and_differ():
-    rows = permutations(np.random.default_rng(0), 5, 16)
+    law = FreeProjection(5, 1, dim=16, family="permutation")
+    rows = draw_bases(law, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sort(rows, axis=1), np.tile(np.arange(16), (5, 1)))
     assert len({tuple(row) for row in rows}) == 5
 
 
 @pytest.mark.parametrize("inverses", [False, True])
 def test_words_are_uniform_over_their_family(inverses):
-    law, rng = NumpyProjection(2, 2, inverses=inverses), np.random.default_rng(0)
-    drawn = [tuple(law.draw_word(rng).tolist()) for _ in range(6000)]
+    law, rng = FreeProjection(2, 2, inverses=inverses), np.random.default_rng(0)
+    drawn = [tuple(draw_word(law, rng).tolist()) for _ in range(6000)]
     _, counts = np.unique(drawn, axis=0, return_counts=True)
     assert len(counts) == law.n_words
     expected = 6000 / law.n_words
     assert np.abs(counts - expected).max() < 5 * np.sqrt(expected)
 
 
-def test_n_generators_follow_from_the_number_of_words():
-    assert NumpyProjection.with_words(256, 4).n_generators == 4
-    assert NumpyProjection.with_words(2**20, 20).n_words == 2**20
-    with pytest.raises(ValueError, match=r"81 \(n = 3\) and 256 \(n = 4\)"):
-        NumpyProjection.with_words(255, 4)
-    with pytest.raises(ValueError, match=r"256 \(n = 4\) and 625 \(n = 5\)"):
-        NumpyProjection.with_words(257, 4)
+def test_families_of_any_size_are_drawn_from():
+    law = FreeProjection(16, 64)
+    letters = draw_word(law, np.random.default_rng(0))
+    assert letters.shape == (64,)
+    assert len(set(letters.tolist())) > 8
 
 
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"dim": 0}, "dim"),
-        ({"scale": -1.0}, "scale"),
-        ({"family": "rademacher"}, "haar"),
-        ({"family": "gaussian", "inverses": True}, "inverses"),
-        ({"family": "hadamard", "dim": 12}, "power of 2"),
-        ({"family": "iid_haar", "n_generators": 100, "length": 4}, "n_words"),
-    ],
-)
-def test_wrong_settings_are_refused(wrong, named):
-    with pytest.raises(ValueError, match=named):
-        NumpyProjection(**{"n_generators": 2, "length": 2, **wrong})
+def test_only_a_free_projection_is_taken():
+    with pytest.raises(TypeError, match="must be a FreeProjection, got str"):
+        checked("haar")
 
 
-@pytest.mark.parametrize("word", [[1], [1, 3], [0, 1], [1, -1], [1.0, 1.0]])
-def test_wrong_words_are_refused(word):
-    law = NumpyProjection(2, 2, dim=4)
-    with pytest.raises(ValueError, match="word"):
-        law.matrix(word, law.draw_bases(np.random.default_rng(0)), 2)
-
-
-def test_observations_that_do_not_fit_are_refused_with_both_sizes():
-    law = NumpyProjection(2, 2, dim=4)
-    with pytest.raises(ValueError, match=r"1 to 4 .* got 5"):
-        law.matrix([1, 1], law.draw_bases(np.random.default_rng(0)), 5)
-    with pytest.raises(TypeError, match="FreeProjection"):
-        as_numpy("haar")
+def test_wrappers_never_start_jax_so_workers_may_be_forked():
+    code = (
+        "from jax._src import xla_bridge; import gymnasium as gym; "
+        "from freeproj import FreeProjection; "
+        "from freeproj.adapters.gymnasium import ProjectObservation; "
+        "env = ProjectObservation(gym.make('CartPole-v1'), FreeProjection(4, 4)); "
+        "env.reset(); env.step(0); print(xla_bridge.backends_are_initialized())"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "False"

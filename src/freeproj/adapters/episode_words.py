@@ -15,8 +15,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Real
 
-from freeproj.adapters.numpy_core import as_numpy
-from freeproj.words import enumerate_words
+from freeproj.adapters.numpy_core import (
+    checked,
+    draw_bases,
+    draw_word,
+    keeps_norms,
+    matrix,
+    table,
+)
 
 __all__ = ["EpisodeWords"]
 
@@ -46,7 +52,7 @@ class EpisodeWords:
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        self.projection = law = as_numpy(projection)
+        self.projection = law = checked(projection)
         if obs_dim > law.dim:
             raise ValueError(
                 f"Observations of {obs_dim} entries do not fit the projection's "
@@ -75,7 +81,7 @@ class EpisodeWords:
             rng = self._generator(_BASES, self.n_draws)
         else:
             rng = np.random.default_rng(seed)
-        self._take(self.projection.draw_bases(rng, np.float32))
+        self._take(draw_bases(self.projection, rng, np.float32))
         self.n_draws += 1
 
     def reseed(self, index: int, seed: int) -> None:
@@ -119,7 +125,7 @@ class EpisodeWords:
 
         |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; infinite where there is no bound.
         """
-        if not self.projection.orthogonal:
+        if not keeps_norms(self.projection):
             return math.inf
         farthest = np.maximum(
             np.abs(low, dtype=np.float64), np.abs(high, dtype=np.float64)
@@ -152,20 +158,15 @@ class EpisodeWords:
         """Draw a word; return it and its matrix, transposed."""
         law = self.projection
         if law.n_words * law.input_dim * self.obs_dim > _MAX_TABLE:
-            word = law.draw_word(rng)
-            return word, law.matrix(word, self.bases, self.obs_dim).T
+            word = draw_word(law, rng)
+            return word, matrix(law, word, self.bases, self.obs_dim).T
         if self._table is None:
-            self._table = self._all_words()
+            letters, every = table(law, self.bases, self.obs_dim)
+            turned = np.ascontiguousarray(every.transpose(0, 2, 1), np.float32)
+            self._table = letters, turned
         letters, turned = self._table
         index = rng.integers(law.n_words)
         return letters[index], turned[index]
-
-    def _all_words(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return every word and its matrix, transposed."""
-        law = self.projection
-        letters = enumerate_words(law.n_generators, law.length, inverses=law.inverses)
-        every = [law.matrix(word, self.bases, self.obs_dim).T for word in letters]
-        return letters, np.stack(every)
 
     def _generator(self, purpose: int, number: int) -> np.random.Generator:
         child = np.random.SeedSequence(self.entropy, spawn_key=(purpose, number))

@@ -24,7 +24,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from freeproj.adapters.haar_rows import HaarRows
-from freeproj.adapters.numpy_core import NumpyProjection
+from freeproj.adapters.numpy_core import draw_bases, draw_word, matrix
+from freeproj.projection import FreeProjection
 
 __all__ = ["FreeRandomProjection"]
 
@@ -88,7 +89,7 @@ class FreeRandomProjection(
         law = self._law(*X.shape)
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng(seed)
-        self.word_ = law.draw_word(rng)
+        self.word_ = draw_word(law, rng)
         self.components_ = _matrix(law, self.word_, rng, X.shape[1]).astype(X.dtype)
         self.n_components_ = law.input_dim
         self._n_features_out = law.input_dim
@@ -123,7 +124,7 @@ class FreeRandomProjection(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _law(self, n_samples: int, n_features: int) -> NumpyProjection:
+    def _law(self, n_samples: int, n_features: int) -> FreeProjection:
         out = n_features if self.n_components is None else self.n_components
         if out == "auto":
             out = int(johnson_lindenstrauss_min_dim(n_samples, eps=self.eps))
@@ -136,7 +137,7 @@ class FreeRandomProjection(
                 f"components, got {dim}."
             )
         scale = math.sqrt(dim / out) if self.scale is None else float(self.scale)
-        return NumpyProjection(
+        return FreeProjection(
             n_generators=self.n_generators,
             length=self.length,
             dim=dim,
@@ -148,10 +149,10 @@ class FreeRandomProjection(
 
 
 def _matrix(
-    law: NumpyProjection, word: np.ndarray, rng: np.random.Generator, n_features: int
+    law: FreeProjection, word: np.ndarray, rng: np.random.Generator, n_features: int
 ) -> np.ndarray:
     """Return M for a word, drawing no more of the base matrices than it needs."""
     if law.family != "haar":
-        return law.matrix(word, law.draw_bases(rng), n_features)
+        return matrix(law, word, draw_bases(law, rng), n_features)
     rows = HaarRows(rng, law.dim).rows(word, law.input_dim)
     return law.scale * rows[:, :n_features]

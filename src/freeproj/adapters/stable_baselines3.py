@@ -29,7 +29,7 @@ from freeproj.adapters.flatten import (
     flatten_one,
     projected_space,
 )
-from freeproj.adapters.numpy_core import NumpyProjection
+from freeproj.projection import FreeProjection
 
 __all__ = ["RedrawBases", "VecFreeProjection"]
 
@@ -39,7 +39,7 @@ class VecFreeProjection(VecEnvWrapper):
 
     Args:
         venv: a vector environment whose observations can be flattened to a vector.
-        projection: a `FreeProjection` or a `NumpyProjection` (which needs no JAX).
+        projection: a `FreeProjection`.
         seed: what base matrices and words are drawn from.
         n_trials: the episodes that share a word.
     """
@@ -123,7 +123,7 @@ class VecFreeProjection(VecEnvWrapper):
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         kept = json.loads(str(arrays.pop("settings")))
-        law = NumpyProjection(**kept["projection"])
+        law = FreeProjection(**kept["projection"])
         loaded = cls(venv, law, seed=kept["entropy"], n_trials=kept["n_trials"])
         loaded.words.restore(kept, arrays)
         return loaded

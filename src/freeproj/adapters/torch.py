@@ -19,8 +19,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from freeproj.adapters.numpy_core import as_numpy
-from freeproj.words import enumerate_words
+from freeproj.adapters.numpy_core import (
+    checked,
+    draw_bases,
+    draw_word,
+    matrix,
+    table,
+)
 
 __all__ = ["FreeProjectionLayer"]
 
@@ -56,7 +61,7 @@ class FreeProjectionLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        self.projection = law = as_numpy(projection)
+        self.projection = law = checked(projection)
         if not 1 <= in_features <= law.dim:
             raise ValueError(
                 f"`in_features` must be 1 to {law.dim} (the projection's `dim`), got "
@@ -65,7 +70,7 @@ class FreeProjectionLayer(nn.Module):
         self.in_features, self.out_features = in_features, law.input_dim
         entropy = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1
         self.register_buffer("stream", torch.tensor([int(entropy), 0], device=device))
-        drawn = law.draw_bases(self._generator())
+        drawn = draw_bases(law, self._generator())
         if bases is not None:
             drawn = _like(np.array(bases), drawn)
         kept = torch.as_tensor(drawn).to(device)
@@ -73,7 +78,7 @@ class FreeProjectionLayer(nn.Module):
         self.register_buffer(
             "bases", kept.to(dtype) if kept.is_floating_point() else kept
         )
-        word = torch.as_tensor(law.draw_word(self._generator()), dtype=torch.long)
+        word = torch.as_tensor(draw_word(law, self._generator()), dtype=torch.long)
         self.register_buffer("word", word.to(device))
         empty = torch.empty(self.out_features, in_features, device=device, dtype=dtype)
         self.register_buffer("weight", empty, persistent=False)
@@ -132,8 +137,8 @@ class FreeProjectionLayer(nn.Module):
         """Draw a new word in place; with `bases`, new base matrices before it."""
         law = self.projection
         if bases:
-            self.bases.copy_(torch.as_tensor(law.draw_bases(self._generator())))
-        self.word.copy_(torch.as_tensor(law.draw_word(self._generator())))
+            self.bases.copy_(torch.as_tensor(draw_bases(law, self._generator())))
+        self.word.copy_(torch.as_tensor(draw_word(law, self._generator())))
         if bases:
             self._form()
         else:
@@ -142,7 +147,7 @@ class FreeProjectionLayer(nn.Module):
     def sample_words(self, n_words: int) -> Int[Tensor, "n_words length"]:
         """Draw words to pass to `forward`, one per row."""
         rng = self._generator()
-        drawn = [self.projection.draw_word(rng) for _ in range(n_words)]
+        drawn = [draw_word(self.projection, rng) for _ in range(n_words)]
         return torch.as_tensor(
             np.stack(drawn), dtype=torch.long, device=self.word.device
         )
@@ -172,7 +177,8 @@ class FreeProjectionLayer(nn.Module):
         law = self.projection
         few = law.n_words * self.out_features * self.in_features <= _MAX_TABLE
         if few and not law.inverses:
-            self.table = self._stack(enumerate_words(law.n_generators, law.length))
+            every = table(law, self.bases.cpu().numpy(), self.in_features)[1]
+            self.table = self._rows_of(every)
         self.weight.copy_(self._matrix(self.word))
 
     def _matrix(self, word: Int[Tensor, " length"]) -> Float[Tensor, "d_in d_obs"]:
@@ -191,15 +197,17 @@ class FreeProjectionLayer(nn.Module):
         flat = words.reshape(-1, self.projection.length)
         distinct, place = flat.unique(dim=0, return_inverse=True)
         first_rows = place.view(words.shape[:-1]) * self.in_features
-        return self._stack(distinct.cpu().numpy()), first_rows
+        law, bases = self.projection, self.bases.cpu().numpy()
+        letters = distinct.cpu().numpy()
+        every = [matrix(law, word, bases, self.in_features) for word in letters]
+        return self._rows_of(np.stack(every)), first_rows
 
-    def _stack(
-        self, words: Int[np.ndarray, "n_words length"]
+    def _rows_of(
+        self, matrices: Float[np.ndarray, "n_words d_in d_obs"]
     ) -> Float[Tensor, "rows d_in"]:
-        """Form M_o, transposed, of each of the words."""
-        bases = self.bases.detach().cpu().numpy()
-        every = [self.projection.matrix(w, bases, self.in_features).T for w in words]
-        return torch.as_tensor(np.concatenate(every)).to(self.weight)
+        """Transpose the matrices and put them on top of each other."""
+        rows = matrices.transpose(0, 2, 1).reshape(-1, self.out_features)
+        return torch.tensor(rows).to(self.weight)
 
     def _check(self, words: Int[Tensor, "*batch length"]) -> None:
         n, length = self.projection.n_generators, self.projection.length

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from freeproj import FreeProjection
 from freeproj.adapters.gymnasium import (
-    NumpyProjection,
     ProjectObservation,
     ProjectVectorObservation,
 )
+from freeproj.adapters.numpy_core import matrix
 
-LAW = NumpyProjection(3, 3, dim=32, input_dim=12)
+LAW = FreeProjection(3, 3, dim=32, input_dim=12)
 
 
 class Counter(gym.Env):
@@ -66,7 +66,7 @@ class Show(gym.Env):
 
 
 def matrix_of(env, word, size=2):
-    return env.words.projection.matrix(word, env.words.bases, size)
+    return matrix(env.words.projection, word, env.words.bases, size)
 
 
 def test_an_episode_is_seen_under_one_word_and_the_next_under_another():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from freeproj import FreeProjection
 from freeproj.adapters.gymnasium import (
-    NumpyProjection,
     ProjectObservation,
     TrialsWrapper,
 )
@@ -60,7 +60,7 @@ def test_a_time_limit_ends_a_trial_and_not_the_episode():
 
 
 def test_a_word_lasts_for_all_trials_of_an_episode():
-    law = NumpyProjection(4, 2, dim=8)
+    law = FreeProjection(4, 2, dim=8)
     env = ProjectObservation(TrialsWrapper(gym.make("CartPole-v1"), 3), law, seed=0)
     starts = play(env, 2, seed=0)
     for trials in starts:

@@ -17,13 +17,11 @@ from freeproj.adapters.gymnasium.observation import (
 )
 from freeproj.adapters.gymnasium.registration import register_all
 from freeproj.adapters.gymnasium.trials import TrialsWrapper
-from freeproj.adapters.numpy_core import NumpyProjection
 
 __all__ = [
     "MapAction",
     "MetaTaskEnv",
     "MetaTaskVectorEnv",
-    "NumpyProjection",
     "ProjectObservation",
     "ProjectVectorObservation",
     "TaskEnv",

@@ -27,7 +27,7 @@ from freeproj.adapters.flatten import (
     flatten_one,
     projected_space,
 )
-from freeproj.adapters.numpy_core import as_numpy
+from freeproj.adapters.numpy_core import checked
 
 __all__ = ["ProjectObservation", "ProjectVectorObservation"]
 
@@ -52,7 +52,7 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
         n_trials: int = 1,
     ):
         RecordConstructorArgs.__init__(
-            self, projection=as_numpy(projection), seed=seed, n_trials=n_trials
+            self, projection=checked(projection), seed=seed, n_trials=n_trials
         )
         gym.Wrapper.__init__(self, env)
         self._plain = env.observation_space
@@ -104,7 +104,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         n_trials: int = 1,
     ):
         RecordConstructorArgs.__init__(
-            self, projection=as_numpy(projection), seed=seed, n_trials=n_trials
+            self, projection=checked(projection), seed=seed, n_trials=n_trials
         )
         gym.vector.VectorWrapper.__init__(self, env)
         self._mode = _autoreset_mode(env)
