@@ -19,6 +19,7 @@ LAYERS = (
     ("cli", "__main__", "__init__"),
     ("study",),
     ("report",),
+    ("published",),
     ("stats",),
     ("experiments",),
     ("training", "watching"),

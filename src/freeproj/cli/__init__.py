@@ -27,6 +27,7 @@ _COMMANDS = {
     "table": ("table", "Print a table of the paper, with one's own numbers."),
     "evaluate": ("evaluate", "Test a trained agent."),
     "watch": ("evaluate", "Show an episode of a trained agent."),
+    "published": ("published", "List the published studies, or print one."),
     "report": ("report", "Write the page of a folder of runs."),
     "figure": ("figures", "Draw one picture."),
     "figures": ("figures", "List the pictures."),

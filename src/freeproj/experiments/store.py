@@ -31,7 +31,11 @@ class Stored(NamedTuple):
 
 
 def save_records(
-    path: Path, records: Mapping[str, RunRecord | SetAside], meta: Mapping[str, Any]
+    path: Path,
+    records: Mapping[str, RunRecord | SetAside],
+    meta: Mapping[str, Any],
+    *,
+    compressed: bool = False,
 ) -> None:
     """Write records by path, and what else there is to say about them."""
     index, parts = [], [np.zeros(0)]
@@ -47,7 +51,8 @@ def save_records(
         "index": np.frombuffer(text.encode(), np.uint8),
         "values": np.concatenate(parts),
     }
-    write_atomically(path, lambda file: np.savez(file, **arrays))
+    write = np.savez_compressed if compressed else np.savez
+    write_atomically(path, lambda file: write(file, **arrays))
 
 
 def load_records(path: Path) -> Stored:

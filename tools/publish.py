@@ -1,0 +1,101 @@
+"""Turn folders of runs into the published table of a study.
+
+    python tools/publish.py why-table-1 RUNS [RUNS ...] --command "freeproj sweep …"
+
+Writes `src/freeproj/published/NAME.npz`: of every finished run the settings and its
+evaluations, twenty points of the curve at most, rounded to five digits. Everything else
+stays in the folders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import os
+import platform
+from pathlib import Path
+
+import numpy as np
+
+from freeproj import __version__
+from freeproj.experiments.dataset import Dataset, read_dataset
+from freeproj.experiments.records import RunRecord
+from freeproj.experiments.store import save_records
+
+PUBLISHED = Path(__file__).parents[1] / "src" / "freeproj" / "published"
+MAX_POINTS = 20
+
+
+def main() -> None:
+    """Read the arguments and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("study")
+    parser.add_argument("runs", nargs="+", type=Path)
+    parser.add_argument("--command", required=True, help="what made the runs")
+    chosen = parser.parse_args()
+    dataset = read_dataset(*chosen.runs)
+    finished = [run for run in dataset.runs if run.health == "finished"]
+    left_out = len(dataset.runs) - len(finished) + len(dataset.set_aside)
+    records = {run.name: compact(run) for run in balanced(finished)}
+    hours = sum(run.seconds for run in finished if np.isfinite(run.seconds)) / 3600
+    path = PUBLISHED / f"{chosen.study}.npz"
+    meta = {
+        "command": chosen.command,
+        "version": __version__,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "cpu_hours": round(hours, 2),
+        "date": datetime.date.today().isoformat(),
+        "left_out": left_out,
+    }
+    save_records(path, records, meta, compressed=True)
+    print(f"{path}: {len(records)} runs, {path.stat().st_size / 1024:.0f} kB; {meta}")
+
+
+def balanced(runs: list[RunRecord]) -> list[RunRecord]:
+    """Keep, within each task, the seeds that every one of its cells has."""
+    dataset, kept = Dataset(tuple(runs)), []
+    for group in dataset.group_by("task", "redraw_every").values():
+        cells = group.group_by(*group.axes).values()
+        shared = set.intersection(*({run.seed for run in cell.runs} for cell in cells))
+        kept += [run for run in group.runs if run.seed in shared]
+    return kept
+
+
+def compact(run: RunRecord) -> RunRecord:
+    """Keep the evaluations of a run, rounded; drop losses and the paper's window."""
+    tested = next(
+        c for n, c in run.metrics.items() if n.endswith("/n_finished") and "test/" in n
+    )
+    rows = np.flatnonzero(~np.isnan(tested))[-MAX_POINTS:]
+    metrics = {
+        name: _rounded(_at(column, rows, smooth=name.startswith("train/")))
+        for name, column in run.metrics.items()
+        if name == "steps" or name.startswith(("train/", "test/"))
+        if "_std" not in name and "n_unfinished" not in name
+    }
+    return dataclasses.replace(
+        run, updates=run.updates[rows], metrics=metrics, folder=None, meta={}
+    )
+
+
+def _at(column: np.ndarray, rows: np.ndarray, smooth: bool) -> np.ndarray:
+    """Take rows; training returns are averaged since the row before."""
+    if not smooth:
+        return column[rows]
+    starts = [0, *(rows[:-1] + 1)]
+    parts = [column[a : b + 1] for a, b in zip(starts, rows, strict=True)]
+    return np.array(
+        [np.nanmean(part) if np.isfinite(part).any() else np.nan for part in parts]
+    )
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = 4 - np.floor(np.log10(np.abs(values)))
+    digits = np.where(np.isfinite(digits), digits, 0)
+    return np.round(values * 10.0**digits) / 10.0**digits
+
+
+if __name__ == "__main__":
+    main()
