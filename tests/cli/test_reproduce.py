@@ -27,10 +27,10 @@ def reproduce(freeproj, out, *arguments):
 
 
 def test_the_study_of_the_scale_is_trained_and_reported_on(freeproj, tmp_path, study):
-    ended = reproduce(freeproj, tmp_path, "--scale", "laptop", "--jobs", 3)
+    ended = reproduce(freeproj, tmp_path, "--scale", "paper", "--jobs", 3)
     assert ended.code == 0
-    assert study["configs"] == read_study("laptop").runs()
-    assert study["out"] == tmp_path / "runs-laptop"
+    assert study["configs"] == read_study("paper").runs()
+    assert study["out"] == tmp_path / "runs-paper"
     assert study["jobs"] == 3
     assert ended.out.strip() == str(tmp_path / "report.html")
     assert "Tasks: HigherLower" in (tmp_path / "report.html").read_text()

@@ -130,7 +130,7 @@ def test_nonsense_is_refused_in_one_line(tmp_path, text, message):
 
 
 def test_an_unknown_study_names_the_shipped_ones(tmp_path):
-    with pytest.raises(FileNotFoundError, match="laptop, paper, quick"):
+    with pytest.raises(FileNotFoundError, match="paper, quick"):
         read_study(tmp_path / "nosuch.toml")
 
 
@@ -150,17 +150,30 @@ def test_the_papers_study_is_its_table():
     assert plain == {expected}
 
 
-@pytest.mark.parametrize("name", ["quick", "laptop"])
-def test_small_studies_have_every_task_and_can_be_learned(name):
-    runs = read_study(name).runs()
-    assert len({c.task for c in runs}) == 5
-    assert {c.memory for c in runs} == {"gru", "s5"}
-    assert all(c.previous_reward and c.normalize_observations for c in runs)
-    assert all(c.n_trials == 16 and c.evaluation.n_steps == 1024 for c in runs)
+def test_quick_is_one_program_that_shows_the_sign_slip():
+    runs = read_study("quick").runs()
+    assert len({c.program for c in runs}) == 1
+    cells = {(c.projection.family, c.projection.length) for c in runs}
+    assert cells == {("qr", 1), ("qr", 2), ("haar", 1), ("haar", 2)}
+    assert not any(c.previous_reward for c in runs)
+    assert runs[0].test_maps == ("tile_unit", "minus_tile", "random", "zero")
+
+
+def test_why_table_1_has_all_five_tasks_balanced_by_seed():
+    runs = read_study("why-table-1").runs()
+    cells = {}
+    for c in runs:
+        law = c.projection
+        cell = (c.task, c.redraw_every, law.family, law.length)
+        cells.setdefault(cell, set()).add(c.seed)
+    assert {cell[0] for cell in cells} == {c.task for c in read_study("paper").runs()}
+    assert all(seeds == set(range(10)) for seeds in cells.values())
+    # Seeds first: a study that is stopped half-way is balanced.
+    assert [c.seed for c in runs] == sorted(c.seed for c in runs)
 
 
 def test_shipped_studies_are_listed_and_stand_on_shipped_settings():
-    assert {"laptop", "paper", "quick", "why-table-1"} <= set(STUDIES)
+    assert {"paper", "quick", "why-table-1", "storage"} <= set(STUDIES)
     assert all(read_study(name).base in SHIPPED for name in STUDIES)
 
 

@@ -10,7 +10,7 @@ from freeproj.cli.progress import track
 
 __all__ = ["reproduce"]
 
-# What training is done at each scale: a study of that name, or none.
+# What is trained: two minutes, the published studies anew (hours), the paper's (days).
 _SCALES = ("quick", "laptop", "paper", "none")
 
 
@@ -20,7 +20,8 @@ _SCALES = ("quick", "laptop", "paper", "none")
     type=click.Choice(_SCALES),
     default="quick",
     show_default=True,
-    help="The study to train: minutes, hours, accelerators; none: analyses only.",
+    help="quick: the sign slip, in minutes; laptop: the published studies anew, in "
+    "hours; paper: the paper's own, for accelerators; none: analyses only.",
 )
 @click.option(
     "--out",
@@ -71,12 +72,17 @@ def reproduce(
 
 
 def _train(scale: str, runs: Path, jobs: int | None, quiet: bool) -> int:
-    """Carries out the study and returns how many of its runs failed."""
+    """Carry out the studies of a scale; return how many of their runs failed."""
     from freeproj.cli.sweep import carry_out
     from freeproj.experiments.study import read_study
+    from freeproj.published import names
 
-    _announce(f"Study {scale}", quiet)
-    return len(carry_out(read_study(scale).runs(), runs, jobs=jobs, quiet=quiet))
+    failed = 0
+    for study in names() if scale == "laptop" else (scale,):
+        _announce(f"Study {study}", quiet)
+        configs = read_study(study).runs()
+        failed += len(carry_out(configs, runs, jobs=jobs, quiet=quiet))
+    return failed
 
 
 def _announce(stage: str, quiet: bool) -> None:
