@@ -128,3 +128,16 @@ def test_an_audit_says_who_looks():
     assert audit(UP, 0 * UP, margin=2).uses_observation is False
     assert audit(-UP, 0 * UP).uses_observation  # looking may hurt
     assert audit([1.0, 2.0], [0.0, 0.0]).uses_observation is None
+
+
+def test_cells_and_pool_share_the_level():
+    """Each half has 2.5 %, until the other half has decided."""
+    good = np.array([0.5, 0.9, 1.4, 0.8, -0.25, 0.7, 1.1, 0.6, -0.1, 0.3])
+    found = verdict({"good": good, "noise": NOISE})
+    cell = found.cells["good"]
+    assert cell.p_adjusted == pytest.approx(
+        min(4 * cell.p, max(2 * cell.p, 2 * found.pooled.p))
+    )
+    assert found.p_adjusted == pytest.approx(2 * found.pooled.p)
+    decided = verdict({"a": UP, "b": UP[::-1]})
+    assert decided.cells["a"].p_adjusted == pytest.approx(2 * decided.cells["a"].p)

@@ -1,0 +1,109 @@
+"""Named slips in a copy of the source, each of which a named test must catch."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+class Mutant(NamedTuple):
+    """One slip: what stands in a file, what it becomes, and who notices."""
+
+    file: str
+    before: str
+    after: str
+    caught_by: str
+
+
+MUTANTS = {
+    "no action mask while playing and evaluating": Mutant(
+        "rollout.py",
+        "agent.step(state.inputs, state.memory, fresh, mask)",
+        "agent.step(state.inputs, state.memory, fresh)",
+        "tests/test_training.py::test_masked_actions_are_never_taken",
+    ),
+    "no action mask in the loss": Mutant(
+        "learning.py",
+        "rollout.inputs, batch.memory, fresh, rollout.mask",
+        "rollout.inputs, batch.memory, fresh",
+        "tests/test_core_laws.py::test_the_loss_sees_the_same_masks_as_the_player",
+    ),
+    "an evaluation window one step too long": Mutant(
+        "evaluation.py",
+        "done & (tally.step < n_steps)",
+        "done & (tally.step <= n_steps)",
+        "tests/test_core_laws.py::"
+        "test_the_window_counts_what_ends_within_its_steps_and_nothing_later",
+    ),
+    "a linear schedule that forgets the minibatches": Mutant(
+        "learning.py",
+        "config.n_updates * plan.n_epochs * plan.n_minibatches",
+        "config.n_updates * plan.n_epochs",
+        "tests/test_core_laws.py::"
+        "test_the_linear_schedule_ends_with_the_last_minibatch_of_the_last_update",
+    ),
+    "no Holm over the cells of a claim": Mutant(
+        "stats/verdicts.py",
+        'correction == "max-t" else _holm(alone)',
+        'correction == "max-t" else alone',
+        "tests/stats/test_verdicts.py::test_cells_are_corrected_for_their_number",
+    ),
+    "no Holm: the null rate notices too": Mutant(
+        "stats/verdicts.py",
+        'correction == "max-t" else _holm(alone)',
+        'correction == "max-t" else alone',
+        "tests/stats/test_calibration.py::test_null_studies_get_no_verdict_of_any_kind",
+    ),
+    "the whole level for cells and for the pooled test": Mutant(
+        "stats/verdicts.py",
+        "min(1.0, 2 * p, max(p, 2 * pooled))",
+        "p",
+        "tests/stats/test_verdicts.py::test_cells_and_pool_share_the_level",
+    ),
+    "seeds of different cells flipped apart": Mutant(
+        "stats/paired.py",
+        "for seed, value in items}",
+        "for seed, value in [((id(data), s), v) for s, v in items]}",
+        "tests/stats/test_paired.py::"
+        "test_seeds_shared_between_cells_are_flipped_together",
+    ),
+    "a choice that flips do not repeat": Mutant(
+        "stats/multiple.py",
+        "by_even, by_odd = even.argmax(axis=1), odd.argmax(axis=1)",
+        "by_even, by_odd = even[:1].argmax(axis=1), even[:1].argmax(axis=1)",
+        "tests/stats/test_calibration.py::"
+        "test_choosing_on_half_of_the_seeds_does_not_favour_the_best_of_many",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_is_caught(name, tmp_path):
+    mutant = MUTANTS[name]
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    file = tmp_path / "src" / "freeproj" / mutant.file
+    text = file.read_text(encoding="utf-8")
+    assert text.count(mutant.before) == 1, "the mutant no longer fits the source"
+    file.write_text(text.replace(mutant.before, mutant.after), encoding="utf-8")
+    paths = [tmp_path / "src", *(ROOT / each for each in ("tests", "tools"))]
+    command = [
+        *(sys.executable, "-m", "pytest", "-n", "0", "-x", "-q"),
+        *("-p", "no:cacheprovider", "-o", f"pythonpath={' '.join(map(str, paths))}"),
+        mutant.caught_by,
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env=_environment(paths)
+    )
+    assert done.returncode == 1, f"{name} survives:\n{done.stdout}{done.stderr}"
+    assert "failed" in done.stdout
+
+
+def _environment(paths: list[Path]) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
