@@ -1,35 +1,30 @@
-"""Statistics of runs: from a tidy table of evaluations to what may be said.
+"""Statistics of runs: from a number per seed to what may be said. NumPy and SciPy only.
 
-`table` and `files` hold the evaluations, `seeds` makes one number per run of them,
-`summary`, `curves` and `compare` speak about groups of runs, `chance` about luck.
-NumPy only.
+Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
+cell (any settings) to a mapping from seed to number. `scores` makes one number of a
+run, `intervals` and `profiles` describe seeds, `paired` and `multiple` test, `verdicts`
+is the one gate to what is said, `audit` asks whether an agent looks, `power` what a
+study can tell, `chance` what luck alone reaches.
 """
 
 from freeproj.stats.audit import Audit, audit
 from freeproj.stats.chance import (
     ChanceLine,
-    EpisodeLaw,
     chance_lines,
     chance_mmer,
-    exact_chance_mmer,
     expected_maximum,
     luckiest,
-    repeat_first_chance,
-    simulate_chance_mmer,
 )
-from freeproj.stats.compare import (
-    Improvement,
-    PairedComparison,
-    Profile,
-    compare_free_with_plain,
-    compare_pairs,
-    performance_profile,
-    probability_of_improvement,
-)
-from freeproj.stats.curves import Band, Curve, learning_curves, mean_band
 from freeproj.stats.equivalence import Equivalence, equivalence
-from freeproj.stats.files import format_csv, read_csv, write_csv
-from freeproj.stats.intervals import band, interval
+from freeproj.stats.intervals import (
+    Band,
+    Interval,
+    Summary,
+    band,
+    interval,
+    iqm,
+    summarise,
+)
 from freeproj.stats.multiple import SplitChoice, holm, max_t, split_choice
 from freeproj.stats.paired import (
     Paired,
@@ -40,27 +35,20 @@ from freeproj.stats.paired import (
     sign_flip,
 )
 from freeproj.stats.power import power_line, smallest_effect
-from freeproj.stats.scores import contrast, group_by, last, mmer, running_maximum
-from freeproj.stats.seeds import (
-    CRITERIA,
-    Cell,
-    LengthChoice,
-    SeedScore,
-    best_lengths,
-    group_by_cell,
-    seed_scores,
+from freeproj.stats.profiles import (
+    Improvement,
+    Profile,
+    performance_profile,
+    probability_of_improvement,
 )
-from freeproj.stats.summary import (
-    STATISTICS,
-    Interval,
-    Strata,
-    Summary,
-    bootstrap_interval,
-    iqm,
-    statistic_of,
-    summarise,
+from freeproj.stats.scores import (
+    REDUCTIONS,
+    contrast,
+    group_by,
+    last,
+    mmer,
+    running_maximum,
 )
-from freeproj.stats.table import COLUMNS, Row, Table, as_table, concatenate
 from freeproj.stats.verdicts import (
     LEVEL,
     CellVerdict,
@@ -71,59 +59,37 @@ from freeproj.stats.verdicts import (
 )
 
 __all__ = [
-    "COLUMNS",
-    "CRITERIA",
     "LEVEL",
-    "STATISTICS",
+    "REDUCTIONS",
     "Audit",
     "Band",
-    "Cell",
     "CellVerdict",
     "ChanceLine",
-    "Curve",
-    "EpisodeLaw",
     "Equivalence",
     "Improvement",
     "Interval",
-    "LengthChoice",
     "Outcome",
     "Paired",
-    "PairedComparison",
     "Pooled",
     "Profile",
-    "Row",
-    "SeedScore",
     "SplitChoice",
-    "Strata",
     "Summary",
-    "Table",
     "Verdict",
-    "as_table",
     "audit",
     "band",
-    "best_lengths",
-    "bootstrap_interval",
     "chance_lines",
     "chance_mmer",
-    "compare_free_with_plain",
-    "compare_pairs",
-    "concatenate",
     "contrast",
     "differences",
     "equivalence",
-    "exact_chance_mmer",
     "expected_maximum",
-    "format_csv",
     "group_by",
-    "group_by_cell",
     "holm",
     "interval",
     "iqm",
     "last",
-    "learning_curves",
     "luckiest",
     "max_t",
-    "mean_band",
     "mmer",
     "paired",
     "pairs_needed",
@@ -131,16 +97,10 @@ __all__ = [
     "pooled_sign_flip",
     "power_line",
     "probability_of_improvement",
-    "read_csv",
-    "repeat_first_chance",
     "running_maximum",
-    "seed_scores",
     "sign_flip",
-    "simulate_chance_mmer",
     "smallest_effect",
     "split_choice",
-    "statistic_of",
     "summarise",
     "verdict",
-    "write_csv",
 ]

@@ -7,6 +7,8 @@ runs are scored.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from freeproj.envs.baselines import baselines
@@ -21,12 +23,12 @@ class Levels(NamedTuple):
 
     n_trials: int
     chance: float = _NAN  # the uniform policy
-    chance_std: float = _NAN  # of one episode
     blind: float = _NAN  # the best policy that looks at nothing
     blind_name: str = ""
     reward_only: float = _NAN  # the best known player who sees rewards only
     ceiling: float = _NAN  # the best possible
     headroom: float = _NAN  # what looking can be worth: oracle less best blind
+    luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})  # see there
 
     @property
     def scale(self) -> float:
@@ -51,10 +53,10 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
     return Levels(
         n_trials,
         chance=n_trials * stored.chance.mean,
-        chance_std=stored.chance.episode_std(n_trials, same_start),
         blind=n_trials * blind.mean,
         blind_name=name,
         reward_only=math.nan if player is None else player[1].episode(n_trials),
         ceiling=stored.best_episode(n_trials, same_start),
         headroom=stored.headroom(n_trials, same_start),
+        luck=stored.luck(n_trials, same_start),
     )

@@ -30,7 +30,7 @@ from freeproj.report.paper.labels import (
 )
 from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
 from freeproj.report.tables.grid import NONE, Column, Grid
-from freeproj.stats import Audit, CellVerdict, chance_mmer
+from freeproj.stats import Audit, CellVerdict, ChanceLine, luckiest
 from freeproj.stats.intervals import Summary, summarise
 
 __all__ = ["ResultRecord", "number_text", "result_records", "results_grid"]
@@ -50,7 +50,7 @@ class ResultRecord:
     unit: str  # of the difference
     audit: Audit
     levels: Levels
-    chance_mmer: float  # what the uniform policy reaches in as many evaluations
+    luck: ChanceLine | None  # of the luckiest policy that never learns
     budget: tuple[int, int]  # updates of the shortest and of the longest run
     n_unfinished: float  # share of episodes that did not end
     without_verdict: str  # why there is none
@@ -84,7 +84,8 @@ class ResultRecord:
             "blind": self.levels.blind,
             "headroom": self.levels.headroom,
             "ceiling": self.levels.ceiling,
-            "chance_mmer": self.chance_mmer,
+            "chance_mmer": self.luck.mmer if self.luck else _NAN,
+            "chance_mmer_policy": self.luck.policy if self.luck else "",
             "updates_min": self.budget[0],
             "updates_max": self.budget[1],
             "unfinished": self.n_unfinished,
@@ -110,7 +111,7 @@ def result_records(
                 unit=share_unit(cells, key),
                 audit=looks(cells, key),
                 levels=cells.levels(key),
-                chance_mmer=_luck(cells, key, counting),
+                luck=_luck(cells, key, counting),
                 budget=_budget([_last(run.updates) for run in runs]),
                 n_unfinished=_unfinished(cells, key, counting),
                 without_verdict=_reason(cells, key, compared),
@@ -181,8 +182,8 @@ def _unfinished(cells: Cells, key: Key, counting: str) -> float:
     return cut / (ended + cut) if ended + cut else _NAN
 
 
-def _luck(cells: Cells, key: Key, counting: str) -> float:
-    """The MMER that the uniform policy reaches by chance, in as many evaluations."""
+def _luck(cells: Cells, key: Key, counting: str) -> ChanceLine | None:
+    """The luckiest policy that never learns, and its MMER in as many evaluations."""
     levels = cells.levels(key)
     counts = [
         run.metrics.get(f"test/{first_map(run)}/{counting}/n_finished", np.zeros(0))
@@ -190,14 +191,13 @@ def _luck(cells: Cells, key: Key, counting: str) -> float:
     ]
     seen = [column[column > 0] for column in counts]
     n_evaluations = round(np.mean([len(each) for each in seen])) if seen else 0
-    if math.isnan(levels.chance_std) or not n_evaluations:
-        return _NAN
-    n_episodes = float(np.concatenate(seen).mean())
-    return chance_mmer(
-        levels.chance,
-        levels.chance_std,
-        n_episodes=n_episodes,
+    if not levels.luck or not n_evaluations:
+        return None
+    return luckiest(
+        levels.luck,
+        n_episodes=max(1, round(np.concatenate(seen).mean())),
         n_evaluations=n_evaluations,
+        ceiling=levels.ceiling,
     )
 
 
@@ -227,8 +227,11 @@ def _task_rows(
         if not math.isnan(value):
             rows.append((f"  {label}", *shown))
 
-    lucks = [r.chance_mmer for r in records if not math.isnan(r.chance_mmer)]
-    line("chance", levels.chance, max(lucks, default=_NAN))
+    line("chance", levels.chance)
+    lucks = [record.luck for record in records if record.luck is not None]
+    if lucks:
+        best = max(lucks, key=lambda each: each.mmer)
+        line(f"luck alone: {best.policy}", best.mean, best.mmer)
     line(f"blind: {levels.blind_name}", levels.blind)
     if records[0].sees_reward:
         line("reward only", levels.reward_only)
