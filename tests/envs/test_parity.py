@@ -319,15 +319,14 @@ def prepend(first, rest):
 def noise_of(env, keys):
     """The random numbers that our steps draw from their keys; POPGym's noisy tasks
     draw at a reset as well."""
-    if hasattr(env, "n_arms"):
-        draw = functools.partial(jax.random.uniform, dtype=jnp.float32)
-        return np.asarray(quick_jit(jax.vmap(jax.vmap(draw)))(keys[:, 1:]))
-    if not hasattr(env, "noise"):
+    if env.draw_luck(keys[0, 0]) is None:
         return None
-    first = jax.vmap(jax.random.split)(keys[:, 0])[:, 1]
-    keys = jnp.concatenate([first[:, None], keys[:, 1:]], axis=1)
-    draw = functools.partial(jax.random.normal, shape=(2,), dtype=jnp.float32)
-    return np.asarray(quick_jit(jax.vmap(jax.vmap(draw)))(keys))
+    if not hasattr(env, "noise"):
+        keys = keys[:, 1:]
+    else:
+        first = jax.vmap(jax.random.split)(keys[:, 0])[:, 1]
+        keys = jnp.concatenate([first[:, None], keys[:, 1:]], axis=1)
+    return np.asarray(quick_jit(jax.vmap(jax.vmap(env.draw_luck)))(keys))
 
 
 def play(oracle, env, ours, rows=None, same_state=False):

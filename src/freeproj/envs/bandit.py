@@ -74,8 +74,7 @@ class MultiarmedBandit(LevelledTask):
     ) -> Step:
         check_action(action, self.action_space)
         live = state.time < self.time_limit
-        luck = jax.random.uniform(key, (), jnp.float32)
-        paid = luck < state.payouts[jnp.asarray(action)]
+        paid = self.draw_luck(key) < state.payouts[jnp.asarray(action)]
         reward = jnp.where(paid, 1 / self.time_limit, -1 / self.time_limit)
         reward = jnp.where(live, reward, 0.0).astype(jnp.float32)
         state = state._replace(
@@ -83,6 +82,9 @@ class MultiarmedBandit(LevelledTask):
         )
         never, truncated = jnp.zeros((), bool), state.time >= self.time_limit
         return _observe(state), state, reward, never, truncated, {}
+
+    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, ""]:
+        return jax.random.uniform(key, (), jnp.float32)
 
     def render(self, state: BanditState) -> str:
         pulls = f"pull {int(state.time)} of {self.time_limit}"

@@ -162,6 +162,10 @@ class Environment(eqx.Module):
         hidden."""
         return eqx.tree_pformat(state, short_arrays=False)
 
+    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "..."] | None:
+        """Draw the random numbers of one step; None where a step draws none."""
+        return None
+
     @property
     def observation_scale(self) -> tuple[float, ...]:
         """What to divide observations by to bring them to unit range."""

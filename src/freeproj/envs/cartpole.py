@@ -18,9 +18,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
-from freeproj.envs.noise import add_noise, check_noise
+from freeproj.envs.noise import add_noise, check_noise, draw_normal
 
 __all__ = [
+    "MAX_ANGLE",
+    "MAX_POSITION",
     "CartPole",
     "CartPoleParams",
     "CartPoleState",
@@ -31,8 +33,8 @@ __all__ = [
     "move_cart",
 ]
 
-_MAX_POSITION = 2.4
-_MAX_ANGLE = math.radians(12)
+MAX_POSITION = 2.4
+MAX_ANGLE = math.radians(12)
 _START = 0.05  # each of the four numbers starts uniformly in ±0.05
 
 
@@ -116,7 +118,7 @@ class CartPole(LevelledTask):
 
     def render(self, state: CartPoleState) -> str:
         width = 25
-        place = round((float(state.position) / _MAX_POSITION + 1) / 2 * (width - 1))
+        place = round((float(state.position) / MAX_POSITION + 1) / 2 * (width - 1))
         track = ["─"] * width
         track[min(max(place, 0), width - 1)] = "┴"
         degrees = math.degrees(float(state.angle))
@@ -132,13 +134,13 @@ class StatelessCartPole(CartPole):
     @property
     def observation_space(self) -> Box:
         # Twice the thresholds, so that the observation that ends a trial fits.
-        high = (2 * _MAX_POSITION, 2 * _MAX_ANGLE)
+        high = (2 * MAX_POSITION, 2 * MAX_ANGLE)
         return Box(tuple(-bound for bound in high), high)
 
     @property
     def observation_scale(self) -> tuple[float, ...]:
         """The thresholds: between them a trial runs."""
-        return (_MAX_POSITION, _MAX_ANGLE)
+        return (MAX_POSITION, MAX_ANGLE)
 
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:
         return jnp.stack([state.position, state.angle])
@@ -189,7 +191,8 @@ class NoisyStatelessCartPole(StatelessCartPole):
     ) -> tuple[Float[Array, "2"], CartPoleState]:
         key_start, key_noise = jax.random.split(key)
         obs, state = super().reset(key_start, params)
-        return add_noise(key_noise, obs, self.noise, self.observation_space), state
+        luck = self.draw_luck(key_noise)
+        return add_noise(luck, obs, self.noise, self.observation_space), state
 
     def step(
         self,
@@ -199,7 +202,11 @@ class NoisyStatelessCartPole(StatelessCartPole):
         params: CartPoleParams,
     ) -> Step:
         step = super().step(key, state, action, params)
-        return add_noise(key, step[0], self.noise, self.observation_space), *step[1:]
+        luck = self.draw_luck(key)
+        return add_noise(luck, step[0], self.noise, self.observation_space), *step[1:]
+
+    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "2"]:
+        return draw_normal(key, 2)
 
 
 def accelerations(
@@ -234,5 +241,5 @@ def move_cart(
 
 
 def _is_out(state: CartPoleState) -> Bool[Array, ""]:
-    far = jnp.abs(state.position) > _MAX_POSITION
-    return far | (jnp.abs(state.angle) > _MAX_ANGLE)
+    far = jnp.abs(state.position) > MAX_POSITION
+    return far | (jnp.abs(state.angle) > MAX_ANGLE)

@@ -19,7 +19,10 @@ from jaxtyping import Array, Bool, Int32, PRNGKeyArray
 
 __all__ = ["FREE", "GOAL", "N_CELL_KINDS", "START", "WALL", "Maze", "draw_maze"]
 
-FREE, WALL, START, GOAL = range(4)
+FREE = 0
+WALL = 1
+START = 2
+GOAL = 3
 N_CELL_KINDS = 5  # POPGym's fifth, "hidden", never occurs in an observation
 
 _MOVES = np.array([[-2, 0], [2, 0], [0, -2], [0, 2]], np.int32)

@@ -8,14 +8,19 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from freeproj.envs.base import Box
 
-__all__ = ["add_noise", "check_noise"]
+__all__ = ["add_noise", "check_noise", "draw_normal"]
+
+
+def draw_normal(key: PRNGKeyArray, size: int) -> Float[Array, " size"]:
+    """Draw independent standard normal numbers."""
+    return jax.random.normal(key, (size,), jnp.float32)
 
 
 def add_noise(
-    key: PRNGKeyArray, obs: Float[Array, " d_obs"], noise: float, space: Box
+    luck: Float[Array, " d_obs"], obs: Float[Array, " d_obs"], noise: float, space: Box
 ) -> Float[Array, " d_obs"]:
-    """Returns obs + noise · N(0, I), clipped to the bounds of the space."""
-    return space.clip(obs + noise * jax.random.normal(key, obs.shape, jnp.float32))
+    """Return obs + noise · luck, clipped to the bounds of the space."""
+    return space.clip(obs + noise * luck)
 
 
 def check_noise(noise: float) -> None:

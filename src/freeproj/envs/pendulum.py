@@ -17,9 +17,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Box, LevelledTask, Step, check_action
-from freeproj.envs.noise import add_noise, check_noise
+from freeproj.envs.noise import add_noise, check_noise, draw_normal
 
 __all__ = [
+    "HALF_COST",
+    "MAX_TORQUE",
     "NoisyStatelessPendulum",
     "PendulumParams",
     "PendulumState",
@@ -28,8 +30,8 @@ __all__ = [
     "wrap_angle",
 ]
 
-_MAX_TORQUE = 2.0
-_HALF_COST = 16.2736044 / 2  # half of the largest cost: π² + 0.1·8² + 0.001·2²
+MAX_TORQUE = 2.0
+HALF_COST = 16.2736044 / 2  # half of the largest cost: π² + 0.1·8² + 0.001·2²
 _MAX_START_SPEED = 1.0
 
 
@@ -72,7 +74,7 @@ class StatelessPendulum(LevelledTask):
 
     @property
     def action_space(self) -> Box:
-        return Box((-_MAX_TORQUE,), (_MAX_TORQUE,))
+        return Box((-MAX_TORQUE,), (MAX_TORQUE,))
 
     @property
     def max_steps(self) -> int:
@@ -101,9 +103,7 @@ class StatelessPendulum(LevelledTask):
         over = state.time >= self.time_limit
         torque = self.action_space.clip(action)[0]
         moved, cost = move(state, torque, params)
-        reward = jnp.where(
-            over, 0.0, (_HALF_COST - cost) / _HALF_COST / self.time_limit
-        )
+        reward = jnp.where(over, 0.0, (HALF_COST - cost) / HALF_COST / self.time_limit)
         state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, moved)
         truncated = state.time >= self.time_limit
         never = jnp.zeros((), bool)
@@ -138,7 +138,8 @@ class NoisyStatelessPendulum(StatelessPendulum):
     ) -> tuple[Float[Array, "2"], PendulumState]:
         key_start, key_noise = jax.random.split(key)
         obs, state = super().reset(key_start, params)
-        return add_noise(key_noise, obs, self.noise, self.observation_space), state
+        luck = self.draw_luck(key_noise)
+        return add_noise(luck, obs, self.noise, self.observation_space), state
 
     def step(
         self,
@@ -148,7 +149,11 @@ class NoisyStatelessPendulum(StatelessPendulum):
         params: PendulumParams,
     ) -> Step:
         step = super().step(key, state, action, params)
-        return add_noise(key, step[0], self.noise, self.observation_space), *step[1:]
+        luck = self.draw_luck(key)
+        return add_noise(luck, step[0], self.noise, self.observation_space), *step[1:]
+
+    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "2"]:
+        return draw_normal(key, 2)
 
 
 def move(

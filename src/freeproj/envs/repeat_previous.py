@@ -41,10 +41,15 @@ class RepeatPrevious(SuitTask):
                 f"cards, got {self.delay}."
             )
 
+    @property
+    def reward_scale(self) -> int:
+        """What rewards are divided by."""
+        return self.n_cards - self.delay
+
     def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
         place = state.position - self.delay
         target = suit_of(state.deck[jnp.maximum(place, 0)])
-        reward = 1 / (self.n_cards - self.delay)
+        reward = 1 / self.reward_scale
         right = jnp.where(action == target, reward, -reward)
         return jnp.where(place < 0, 0.0, right)
 
@@ -68,6 +73,6 @@ class PopgymRepeatPrevious(RepeatPrevious):
         level = super().name.removeprefix(type(self).__name__) or "Easy"
         return f"popgym-RepeatPrevious{level}-v0"
 
-    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
-        answers = self.n_cards - self.delay
-        return super().score(state, action) * (answers / (answers - 1))
+    @property
+    def reward_scale(self) -> int:
+        return self.n_cards - self.delay - 1

@@ -1,0 +1,48 @@
+"""Plain steps against the compiled ones."""
+
+import jax
+import numpy as np
+import pytest
+
+from freeproj.envs import REGISTRY, HigherLower, make
+from freeproj.envs.plain import plain_step
+from random_play import draw_actions, quick_jit
+
+NAMES = [*REGISTRY, "CountRecallHard", "ConcentrationHard", "popgym-RepeatPrevious-v0"]
+LONGEST = 250  # steps; all trials but those in mazes end before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_steps_equal_the_compiled_ones_from_the_same_state(name):
+    env, params = make(name), make(name).default_params
+    plain, step = plain_step(env), quick_jit(env.step)
+    keys = jax.random.split(jax.random.key(0), LONGEST + 1)
+    luck = None
+    _, state = quick_jit(env.reset)(keys[0], params)
+    for key, action in zip(keys[1:], draw_actions(env, 1, LONGEST)[0], strict=True):
+        luck = env.draw_luck(key)
+        luck = luck if luck is None else np.asarray(luck)
+        obs, after, *outcome = plain(env, as_plain(state), action, luck)
+        expected, state, *others = step(key, state, action, params)
+        assert obs.dtype == np.float32
+        np.testing.assert_allclose(obs, expected, atol=2e-6, rtol=2e-6)
+        for ours, theirs in zip(after, state, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=2e-6, rtol=2e-6)
+        assert outcome[0] == pytest.approx(float(others[0]), abs=1e-6)
+        assert outcome[1:] == [bool(others[1]), bool(others[2])]
+        assert all(isinstance(flag, bool) for flag in outcome[1:])
+        if any(outcome[1:]):
+            break
+
+
+def test_a_task_with_rules_of_its_own_has_no_plain_step():
+    class Odd(HigherLower):
+        pass
+
+    assert plain_step(Odd()) is None
+
+
+def as_plain(state):
+    """The state with Python numbers instead of arrays without axes."""
+    leaves = [np.asarray(leaf) for leaf in state]
+    return type(state)(*(leaf if leaf.ndim else leaf.item() for leaf in leaves))
