@@ -43,7 +43,7 @@ HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
 # Heavy libraries and the only places that may name them.
 HOMES = {
     "matplotlib": ("report.figures",),
-    "PIL": ("report",),
+    "PIL": ("report", "adapters.gymnasium.drawing"),
     "jinja2": ("report.page",),
     "duckdb": ("report", "experiments.tidy"),
     "ray": ("experiments.engines.ray",),

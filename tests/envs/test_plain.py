@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from freeproj.envs import REGISTRY, HigherLower, make
-from freeproj.envs.plain import plain_step
+from freeproj.envs.plain import plain_task
 from random_play import draw_actions, quick_jit
 
 NAMES = [*REGISTRY, "CountRecallHard", "ConcentrationHard", "popgym-RepeatPrevious-v0"]
@@ -13,16 +13,15 @@ LONGEST = 250  # steps; all trials but those in mazes end before
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_plain_steps_equal_the_compiled_ones_from_the_same_state(name):
+def test_plain_tasks_equal_the_compiled_ones_from_the_same_state(name):
     env, params = make(name), make(name).default_params
-    plain, step = plain_step(env), quick_jit(env.step)
+    (plain, numbers), step = plain_task(env), quick_jit(env.step)
     keys = jax.random.split(jax.random.key(0), LONGEST + 1)
-    luck = None
     _, state = quick_jit(env.reset)(keys[0], params)
     for key, action in zip(keys[1:], draw_actions(env, 1, LONGEST)[0], strict=True):
         luck = env.draw_luck(key)
-        luck = luck if luck is None else np.asarray(luck)
-        obs, after, *outcome = plain(env, as_plain(state), action, luck)
+        luck = luck if luck is None else luck.tolist()
+        obs, after, *outcome = plain(numbers, as_plain(state), action, luck)
         expected, state, *others = step(key, state, action, params)
         assert obs.dtype == np.float32
         np.testing.assert_allclose(obs, expected, atol=2e-6, rtol=2e-6)
@@ -35,11 +34,11 @@ def test_plain_steps_equal_the_compiled_ones_from_the_same_state(name):
             break
 
 
-def test_a_task_with_rules_of_its_own_has_no_plain_step():
+def test_a_task_with_rules_of_its_own_has_no_plain_task():
     class Odd(HigherLower):
         pass
 
-    assert plain_step(Odd()) is None
+    assert plain_task(Odd()) is None
 
 
 def as_plain(state):

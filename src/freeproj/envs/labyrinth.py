@@ -24,7 +24,13 @@ from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
 from freeproj.envs.mazes import FREE, GOAL, N_CELL_KINDS, START, WALL, Maze, draw_maze
 
-__all__ = ["Labyrinth", "LabyrinthEscape", "LabyrinthExplore", "LabyrinthState"]
+__all__ = [
+    "Labyrinth",
+    "LabyrinthEscape",
+    "LabyrinthExplore",
+    "LabyrinthState",
+    "near_explored",
+]
 
 _MOVES = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
 _N_ACTIONS = len(_MOVES)
@@ -128,7 +134,7 @@ class Labyrinth(LevelledTask):
         explored, cells = np.asarray(state.explored), np.asarray(state.cells)
         row, column = np.asarray(state.position)
         signs = np.where(explored & (cells == FREE), "· ", _SIGNS[cells])
-        signs = np.where(_near(explored), signs, "░░")
+        signs = np.where(near_explored(explored), signs, "░░")
         signs[row, column] = "@ "
         steps = f"step {int(state.time)} of {self.max_steps}"
         return "\n".join([*("".join(line).rstrip() for line in signs), steps])
@@ -194,7 +200,9 @@ def _observe(state: LabyrinthState) -> Float[Array, "50"]:
     return jnp.concatenate([seen, last])
 
 
-def _near(explored: Bool[np.ndarray, "side side"]) -> Bool[np.ndarray, "side side"]:
+def near_explored(
+    explored: Bool[np.ndarray, "side side"],
+) -> Bool[np.ndarray, "side side"]:
     """Return the explored cells and all that touch them."""
     padded = np.pad(explored, 1)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (_WINDOW, _WINDOW))

@@ -1,20 +1,22 @@
 """One step of each task in plain Python, for loops that step one environment.
 
 A compiled program pays off for batches; called for one small step it spends its time on
-the way there and back. `plain_step(env)` returns the task's rules as a Python function
+the way there and back. `plain_task(env)` has the task's rules as a Python function
 
-    observation, state, reward, terminated, truncated = step(env, state, action, luck)
+    outcome = plain.step(plain.numbers, state, action, luck)
+    observation, state, reward, terminated, truncated = outcome
 
 on the same states, with NumPy arrays and Python numbers as leaves. `luck` is what
-`env.draw_luck` draws for the step. Results equal those of `env.step`, floats up to
-rounding, as long as the trial runs; a test holds them together.
+`env.draw_luck` draws for the step, as Python numbers. Results equal those of
+`env.step`, floats up to rounding, while the trial runs; a test holds them together.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +27,6 @@ from freeproj.envs.battleship import Battleship
 from freeproj.envs.cartpole import (
     MAX_ANGLE,
     MAX_POSITION,
-    CartPole,
     CartPoleParams,
     NoisyStatelessCartPole,
     StatelessCartPole,
@@ -47,18 +48,44 @@ from freeproj.envs.pendulum import (
 from freeproj.envs.repeat_first import RepeatFirst
 from freeproj.envs.repeat_previous import PopgymRepeatPrevious, RepeatPrevious
 
-__all__ = ["PlainStep", "plain_step"]
+__all__ = ["PlainTask", "plain_task"]
 
-PlainStep = Callable[[Any, Any, Any, Any], tuple[np.ndarray, Any, float, bool, bool]]
+_Outcome = tuple[np.ndarray, Any, float, bool, bool]
+_Step = Callable[[SimpleNamespace, Any, Any, Any], _Outcome]
 
 _CART = CartPoleParams()
 _PENDULUM = PendulumParams()
 _MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))
 
 
-def plain_step(env: Environment) -> PlainStep | None:
-    """Return the plain step of a task of this package, or None for other tasks."""
-    return _STEPS.get(type(env))  # a subclass may have other rules
+# What steps ask a task for: read off once, since asking an Equinox module is slow.
+_NUMBERS = (
+    "delay",
+    "max_steps",
+    "n_cards",
+    "n_kinds",
+    "n_ship_cells",
+    "noise",
+    "observation_space",
+    "reward_scale",
+    "time_limit",
+)
+
+
+class PlainTask(NamedTuple):
+    """A task's rules in plain Python, and the numbers that they ask for."""
+
+    step: _Step
+    numbers: SimpleNamespace
+
+
+def plain_task(env: Environment) -> PlainTask | None:
+    """Return the plain rules of a task of this package, or None for other tasks."""
+    step = _STEPS.get(type(env))  # a subclass may have other rules
+    if step is None:
+        return None
+    known = {name: getattr(env, name) for name in _NUMBERS if hasattr(env, name)}
+    return PlainTask(step, SimpleNamespace(**known))
 
 
 def _one_hot(size: int, *places: Any) -> np.ndarray:
@@ -71,7 +98,7 @@ def _one_hot(size: int, *places: Any) -> np.ndarray:
 # Cards: the deck lies in the state, a step only moves along it.
 
 
-def _higher_lower(env: HigherLower, state, action, luck):
+def _higher_lower(env, state, action, luck):
     deck, position = state
     rank, following = int(deck[position]) // 4, int(deck[position + 1]) // 4
     direction = (following > rank) - (following < rank)
@@ -80,13 +107,13 @@ def _higher_lower(env: HigherLower, state, action, luck):
     return _one_hot(13, following), state, reward, ended, False
 
 
-def _repeat_first(env: RepeatFirst, state, action, luck):
+def _repeat_first(env, state, action, luck):
     reward = _right(action == state.deck[0] % 4, env.n_cards - 1)
     state, ended = _next_card(env, state)
     return _open_suit(state), state, reward, ended, False
 
 
-def _repeat_previous(env: RepeatPrevious, state, action, luck):
+def _repeat_previous(env, state, action, luck):
     asked, reward = state.position - env.delay, 0.0
     if asked >= 0:
         reward = _right(action == state.deck[asked] % 4, env.reward_scale)
@@ -94,7 +121,7 @@ def _repeat_previous(env: RepeatPrevious, state, action, luck):
     return _open_suit(state), state, reward, ended, False
 
 
-def _autoencode(env: Autoencode, state, action, luck):
+def _autoencode(env, state, action, luck):
     last, reward = env.n_cards - 1, 0.0
     if state.position >= last:
         asked = state.deck[2 * last - state.position]
@@ -105,15 +132,16 @@ def _autoencode(env: Autoencode, state, action, luck):
     return _one_hot(6, int(position < last), 2 + suit), state, reward, ended, False
 
 
-def _count_recall(env: CountRecall, state, action, luck):
+def _count_recall(env, state, action, luck):
     dealt, queries, counts, position = state
-    reward = _right(action == counts[queries[position]], env.max_steps)
+    last = env.max_steps
+    reward = _right(action == counts[queries[position]], last)
     position, counts = position + 1, counts.copy()
-    kind = int(dealt[position])
+    kind, n_kinds = dealt[position], env.n_kinds
     counts[kind] += 1
-    obs = _one_hot(2 * len(counts), kind, len(counts) + int(queries[position]))
-    state = state._replace(counts=counts, position=position)
-    return obs, state, reward, position >= env.max_steps, False
+    obs = _one_hot(2 * n_kinds, kind, n_kinds + int(queries[position]))
+    state = type(state)(dealt, queries, counts, position)
+    return obs, state, reward, position >= last, False
 
 
 def _right(right: Any, scale: int) -> float:
@@ -122,7 +150,7 @@ def _right(right: Any, scale: int) -> float:
 
 def _next_card(env, state):
     position = state.position + 1
-    return state._replace(position=position), position >= env.max_steps
+    return type(state)(state.deck, position), position >= env.max_steps
 
 
 def _open_suit(state) -> np.ndarray:
@@ -132,7 +160,7 @@ def _open_suit(state) -> np.ndarray:
 # Boards: what was clicked, shot at or turned up is copied, then marked.
 
 
-def _concentration(env: Concentration, state, action, luck):
+def _concentration(env, state, action, luck):
     kinds, face_up, in_play, _, time = state
     waiting, already = in_play.any(), face_up[action]
     shown = face_up | in_play
@@ -152,7 +180,7 @@ def _concentration(env: Concentration, state, action, luck):
     return obs.ravel(), state, reward, *ends
 
 
-def _minesweeper(env: Minesweeper, state, action, luck):
+def _minesweeper(env, state, action, luck):
     mines, counts, clicked, n_seen, time, _ = state
     n_safe, mine = env.max_steps, bool(mines[action])
     new = not (mine or clicked[action])
@@ -166,7 +194,7 @@ def _minesweeper(env: Minesweeper, state, action, luck):
     return obs, state, reward, ended, time >= n_safe and not ended
 
 
-def _battleship(env: Battleship, state, action, luck):
+def _battleship(env, state, action, luck):
     ships, shot, hits, time = state
     hit, total = bool(ships[action] and not shot[action]), env.n_ship_cells
     reward = 1 / total if hit else -1 / (len(ships) - total)
@@ -184,14 +212,14 @@ def _marked(cells: np.ndarray, place: Any) -> np.ndarray:
 # Mazes, arms, carts and pendulums: physics in float64, as in Gymnasium.
 
 
-def _escape(env: LabyrinthEscape, state, action, luck):
+def _escape(env, state, action, luck):
     state = _walk(state, action)
     done = bool(state.cells[tuple(state.position)] == GOAL)
     reward = done - 1 / env.time_limit
     return _window(state), state, reward, done, state.time >= env.max_steps
 
 
-def _explore(env: LabyrinthExplore, state, action, luck):
+def _explore(env, state, action, luck):
     before, state = state.explored, _walk(state, action)
     reward = -1 / env.time_limit
     if not before[tuple(state.position)]:
@@ -222,21 +250,21 @@ def _window(state) -> np.ndarray:
     return obs
 
 
-def _bandit(env: MultiarmedBandit, state, action, luck):
+def _bandit(env, state, action, luck):
     paid, time = bool(luck < state.payouts[action]), state.time + 1
     reward = _right(paid, env.time_limit)
     state = type(state)(state.payouts, paid, time)
     return _one_hot(2, int(paid)), state, reward, False, time >= env.time_limit
 
 
-def _cart(env: CartPole, state, action, luck):
+def _cart(env, state, action, luck):
     state = _moved_cart(state, _CART.force if action else -_CART.force)
     obs = np.array((state.position, state.angle), np.float32)
     out = abs(state.position) > MAX_POSITION or abs(state.angle) > MAX_ANGLE
     return obs, state, 1 / env.time_limit, out, state.time >= env.time_limit
 
 
-def _cart_by_velocity(env: VelocityOnlyCartPole, state, action, luck):
+def _cart_by_velocity(env, state, action, luck):
     _, state, *outcome = _cart(env, state, action, luck)
     obs = np.array((state.velocity, state.angular_velocity), np.float32)
     return obs, state, *outcome
@@ -255,7 +283,7 @@ def _moved_cart(state, force: float):
     return type(state)(x, velocity, angle, turning, time + 1)
 
 
-def _pendulum(env: StatelessPendulum, state, action, luck):
+def _pendulum(env, state, action, luck):
     angle, speed, time = state
     gravity, mass, length, max_speed, dt = _PENDULUM
     torque = min(max(float(action[0]), -MAX_TORQUE), MAX_TORQUE)
@@ -270,20 +298,25 @@ def _pendulum(env: StatelessPendulum, state, action, luck):
     return obs, type(state)(angle, speed, time), reward, False, time >= limit
 
 
-def _noisy(step: PlainStep) -> PlainStep:
-    """Return the step with noise on what is seen, clipped to the bounds."""
-
-    def noisy_step(env, state, action, luck):
-        obs, *outcome = step(env, state, action, luck)
-        space = env.observation_space
-        low, high = np.float32(space.low), np.float32(space.high)
-        noise = np.float32(env.noise)
-        return np.minimum(np.maximum(obs + noise * luck, low), high), *outcome
-
-    return noisy_step
+def _noisy_cart(env, state, action, luck):
+    obs, *outcome = _cart(env, state, action, luck)
+    return _with_noise(env, obs, luck), *outcome
 
 
-_STEPS: dict[type[Environment], PlainStep] = {
+def _noisy_pendulum(env, state, action, luck):
+    obs, *outcome = _pendulum(env, state, action, luck)
+    return _with_noise(env, obs, luck), *outcome
+
+
+def _with_noise(env, obs: np.ndarray, luck) -> np.ndarray:
+    """Return what is seen with noise, clipped to the bounds."""
+    space = env.observation_space
+    noisy = zip(obs.tolist(), luck, space.low, space.high, strict=True)
+    shown = [min(max(x + env.noise * n, low), high) for x, n, low, high in noisy]
+    return np.array(shown, np.float32)
+
+
+_STEPS: dict[type[Environment], _Step] = {
     Autoencode: _autoencode,
     Battleship: _battleship,
     Concentration: _concentration,
@@ -293,8 +326,8 @@ _STEPS: dict[type[Environment], PlainStep] = {
     LabyrinthExplore: _explore,
     Minesweeper: _minesweeper,
     MultiarmedBandit: _bandit,
-    NoisyStatelessCartPole: _noisy(_cart),
-    NoisyStatelessPendulum: _noisy(_pendulum),
+    NoisyStatelessCartPole: _noisy_cart,
+    NoisyStatelessPendulum: _noisy_pendulum,
     PopgymRepeatPrevious: _repeat_previous,
     RepeatFirst: _repeat_first,
     RepeatPrevious: _repeat_previous,

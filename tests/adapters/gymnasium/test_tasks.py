@@ -7,12 +7,13 @@ import sys
 
 import gymnasium as gym
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 from freeproj.adapters.gymnasium import MetaTaskEnv, TaskEnv
-from freeproj.adapters.gymnasium.registration import ENV_IDS
+from freeproj.adapters.gymnasium_ids import ENV_IDS
 from freeproj.envs import REGISTRY, HigherLower, make
 
 META = {"n_words": 4, "length": 2, "dim": 16, "n_trials": 2}
@@ -36,13 +37,13 @@ def assert_same(left, right):
 
 
 def test_every_task_at_every_level_has_its_id():
-    names = {
-        family.name + level
-        for family in REGISTRY.values()
-        if family.popgym_name  # the package's own, not those of other tests
-        for level in ("", *family.levels)
-    }
-    assert set(ENV_IDS) == {f"freeproj/{n}-v0" for n in names} | {"freeproj/MetaEnv-v0"}
+    # The package's own families, not those of other tests.
+    families = [each for each in REGISTRY.values() if each.popgym_name]
+    names = {f.name + level for f in families for level in ("", *f.levels)}
+    names |= {f"popgym-{f.popgym_name}{level}" for f in families for level in f.levels}
+    assert set(ENV_IDS) == {f"freeproj/{name}-v0" for name in (*names, "MetaEnv")}
+    for env_id in ENV_IDS[:-1]:
+        make(gym.spec(env_id).kwargs["task"])
 
 
 @pytest.mark.parametrize("family", [*REGISTRY, "MetaEnv"])
@@ -77,9 +78,8 @@ def test_whatever_is_seen_lies_in_the_space(name):
 def test_a_trial_is_the_tasks_own():
     env, task = TaskEnv("HigherLower"), make("HigherLower")
     obs, _ = env.reset(seed=5)
-    deck = env._state.deck
-    state = env._state
-    np.testing.assert_array_equal(obs, task.show(deck[0]))
+    state = jax.tree.map(jnp.asarray, env.get_state()["_state"])
+    np.testing.assert_array_equal(obs, task.observe(state))
     for step in range(1, 52):
         obs, reward, terminated, truncated, _ = env.step(0)
         expected, state, earned, *_ = task.step(jax.random.key(0), state, 0, None)
@@ -121,7 +121,7 @@ def test_ends_of_the_action_range_are_ends_of_the_torque():
     env = TaskEnv("StatelessPendulum")
     for action, torque in ((1.0, 2.0), (-1.0, -2.0), (0.25, 0.5)):
         env.reset(seed=0)
-        state = env._state
+        state = jax.tree.map(jnp.asarray, env.get_state()["_state"])
         obs, *_ = env.step(np.array([action], np.float32))
         expected, *_ = env.game.step(
             jax.random.key(0), state, np.array([torque]), env.game.default_params

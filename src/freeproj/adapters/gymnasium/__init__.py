@@ -15,8 +15,8 @@ from freeproj.adapters.gymnasium.observation import (
     ProjectObservation,
     ProjectVectorObservation,
 )
-from freeproj.adapters.gymnasium.registration import register_all
 from freeproj.adapters.gymnasium.trials import TrialsWrapper
+from freeproj.adapters.gymnasium_ids import register_all
 
 __all__ = [
     "MapAction",

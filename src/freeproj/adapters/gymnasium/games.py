@@ -1,31 +1,34 @@
 """Tasks and the meta-environment seen alike, compiled once, in Gymnasium's terms.
 
-A game is a task or a `MetaEnv`. Both begin and advance by the same two functions here,
-whose randomness is a chain of keys: each call takes the chain's key and returns the
-next one. Keys are kept as plain arrays, which copy and pickle. Nothing restarts by
-itself.
+A game is a task or a `MetaEnv`. Both begin and advance by the same two functions here.
+Their randomness is a plain array, which copies and pickles: the words of the seed's
+key, the number of the episode and the number of the step. So episode k of a seed is the
+same whatever was played before. Nothing restarts by itself.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree, UInt32
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree, UInt32
 
 from freeproj.envs import Box, Discrete, Environment
 from freeproj.metaenv import MetaEnv
 from freeproj.projection import FreeProjection
 
 __all__ = [
+    "N_STARTS",
     "Game",
     "Moment",
     "action_space_of",
     "advance",
     "begin",
+    "draw_starts",
     "key_from_seed",
     "make_meta",
     "observation_space_of",
@@ -34,6 +37,8 @@ __all__ = [
 ]
 
 Game = Environment | MetaEnv
+
+N_STARTS = 16  # episodes drawn at a time: a draw costs as much as a hundred steps
 
 _Key = UInt32[Array | np.ndarray, " words"]
 
@@ -54,19 +59,18 @@ def key_from_seed(seed: int | None) -> UInt32[np.ndarray, " words"]:
     """Returns a key as a plain array; seeds beyond 32 bits are folded."""
     if seed is None or seed < 0:
         raise ValueError(f"`seed` must be an integer of at least 0, got {seed}.")
-    key = jax.random.key(np.uint32(seed % 2**32))
-    return np.asarray(jax.random.key_data(key))
+    words = jax.random.key_data(jax.random.key(np.uint32(seed % 2**32)))
+    return np.concatenate([np.asarray(words), np.zeros(2, np.uint32)])
 
 
 @jax.jit
 def begin(game: Game, key: _Key, params: PyTree) -> Moment:
     """Starts a trial of a task, or an episode of a meta-environment."""
-    key_next, key_reset = jax.random.split(jax.random.wrap_key_data(jnp.asarray(key)))
-    observation, state = game.reset(key_reset, params)
+    key = jnp.asarray(key).at[-2].add(1).at[-1].set(0)
+    observation, state = game.reset(_episode_keys(key)[0], params)
     still, info = jnp.zeros((), bool), _info(game, state, None)
     reward = jnp.zeros((), jnp.float32)
-    kept = jax.random.key_data(key_next)
-    return Moment(kept, observation, state, reward, still, still, info)
+    return Moment(key, observation, state, reward, still, still, info)
 
 
 @jax.jit
@@ -74,13 +78,40 @@ def advance(
     game: Game, key: _Key, state: PyTree, action: Array | np.ndarray, params: PyTree
 ) -> Moment:
     """Makes one step."""
-    key_next, key_step = jax.random.split(jax.random.wrap_key_data(jnp.asarray(key)))
+    key = jnp.asarray(key)
+    key_step = jax.random.fold_in(_episode_keys(key)[1], key[-1])
     step = game.advance if isinstance(game, MetaEnv) else game.step
     shown, state, reward, terminated, truncated, told = step(
         key_step, state, jnp.asarray(action), params
     )
-    info, kept = _info(game, state, told), jax.random.key_data(key_next)
-    return Moment(kept, shown, state, reward, terminated, truncated, info)
+    key, info = key.at[-1].add(1), _info(game, state, told)
+    return Moment(key, shown, state, reward, terminated, truncated, info)
+
+
+@jax.jit
+def draw_starts(
+    task: Environment, key: _Key, params: PyTree
+) -> tuple[Array, PyTree, Array | None]:
+    """Draw the next `N_STARTS` episodes of a task: observations, states and luck.
+
+    The luck is what all steps of each episode draw, or None where they draw nothing.
+    """
+
+    def draw(ahead: Array) -> tuple[Array, PyTree, Array | None]:
+        moment = begin(task, jnp.asarray(key).at[-2].add(ahead), params)
+        key_steps = _episode_keys(moment.key)[1]
+        times = jnp.arange(task.max_steps, dtype=jnp.uint32)
+        keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key_steps, times)
+        return moment.observation, moment.state, jax.vmap(task.draw_luck)(keys)
+
+    return jax.vmap(draw)(jnp.arange(N_STARTS, dtype=jnp.uint32))
+
+
+def _episode_keys(key: _Key) -> tuple[PRNGKeyArray, PRNGKeyArray]:
+    """Return the keys of an episode's reset and of its steps."""
+    words = jax.random.wrap_key_data(jnp.asarray(key[:-2]))
+    key_reset, key_steps = jax.random.split(jax.random.fold_in(words, key[-2]))
+    return key_reset, key_steps
 
 
 def params_of(game: Game, bases_seed: int) -> PyTree:
@@ -131,10 +162,15 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.
         raise ValueError(
             f"Actions must be finite, of shape {(*batch, space.size)}, got {actions!r}."
         )
-    low, high = np.array(space.low, np.float32), np.array(space.high, np.float32)
+    low, high = _bounds(space)
     # Mixed so that the ends are hit exactly.
-    share = (np.clip(array.astype(np.float32), -1, 1) + 1) / 2
+    share = (np.minimum(np.maximum(array.astype(np.float32), -1), 1) + 1) / 2
     return low * (1 - share) + high * share
+
+
+@functools.cache
+def _bounds(space: Box) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(space.low, np.float32), np.array(space.high, np.float32)
 
 
 def observation_space_of(game: Game) -> gym.spaces.Box:

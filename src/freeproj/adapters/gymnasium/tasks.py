@@ -9,28 +9,38 @@ matrices from `bases_seed`. Continuous actions lie in [-1, 1].
 
 from __future__ import annotations
 
+import copy
+import operator
 from typing import Any, ClassVar
 
 import gymnasium as gym
 import jax
 import numpy as np
+from jaxtyping import Bool
 
 from freeproj.adapters.gymnasium import games
-from freeproj.envs import Environment, make
+from freeproj.envs import Discrete, Environment, make
+from freeproj.envs.plain import plain_task
 from freeproj.metaenv import MetaEnv
 
-__all__ = ["MetaTaskEnv", "TaskEnv"]
+__all__ = ["RENDER_MODES", "MetaTaskEnv", "TaskEnv", "draw_game"]
+
+RENDER_MODES = ("ansi", "rgb_array")
+
+# What changes while a game is played.
+_CHANGING = ("_key", "_state", "_template", "_starts", "_luck", "_time", "_running")
 
 
 class _GameEnv(gym.Env):
     """One game, stepped by compiled functions; what it shows is plain NumPy."""
 
-    metadata: ClassVar = {"render_modes": ["ansi"], "render_fps": 4}
+    metadata: ClassVar = {"render_modes": list(RENDER_MODES), "render_fps": 4}
 
     def __init__(self, game: games.Game, bases_seed: int, render_mode: str | None):
-        if render_mode not in (None, "ansi"):
+        if render_mode not in (None, *RENDER_MODES):
             raise ValueError(
-                f"`render_mode` must be None or 'ansi', got {render_mode!r}."
+                f"`render_mode` must be None, 'ansi' or 'rgb_array', got "
+                f"{render_mode!r}."
             )
         self.game = game
         self.render_mode = render_mode
@@ -43,11 +53,8 @@ class _GameEnv(gym.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        super().reset(seed=seed)
-        if seed is not None or self._key is None:
-            self._key = games.key_from_seed(self.np_random_seed)
-        moment = games.begin(self.game, self._key, self._params)
-        return self._shown(moment)
+        self._seed(seed)
+        return self._shown(games.begin(self.game, self._key, self._params))
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self._state is None:
@@ -58,6 +65,41 @@ class _GameEnv(gym.Env):
         ends = bool(moment.terminated), bool(moment.truncated)
         return observation, float(moment.reward), *ends, info
 
+    def render(self) -> Any:
+        """Return what a player may know, as text or as a picture."""
+        if self.render_mode is None or self._state is None:
+            return None
+        return draw_game(self.game, self._state, self.render_mode)
+
+    def action_masks(self) -> Bool[np.ndarray, " actions"]:
+        """Which actions mean something now; sb3-contrib's MaskablePPO asks for it."""
+        space = self.action_space
+        if not isinstance(space, gym.spaces.Discrete):
+            raise TypeError(f"Only discrete actions can be masked, not {space}.")
+        mask = None
+        if isinstance(self.game, MetaEnv) and self._state is not None:
+            mask = self.game.action_mask(self._state)
+        return np.ones(space.n, bool) if mask is None else np.array(mask)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return all that `set_state` needs to go on from here, hidden cards too."""
+        kept = {name: vars(self)[name] for name in _CHANGING if name in vars(self)}
+        return copy.deepcopy(kept)
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from where `get_state` was called, here or in another copy."""
+        if set(state) != {name for name in _CHANGING if name in vars(self)}:
+            raise ValueError("`state` must come from `get_state` of the same kind.")
+        vars(self).update(copy.deepcopy(state))
+
+    def _seed(self, seed: int | None) -> bool:
+        """Start the seed's episodes from the first; returns whether it did."""
+        super().reset(seed=seed)
+        if seed is None and self._key is not None:
+            return False
+        self._key = games.key_from_seed(self.np_random_seed)
+        return True
+
     def _shown(self, moment: games.Moment) -> tuple[np.ndarray, dict[str, Any]]:
         self._key, self._state = np.asarray(moment.key), moment.state
         info = {name: _plain(value) for name, value in moment.info.items()}
@@ -65,18 +107,84 @@ class _GameEnv(gym.Env):
 
 
 class TaskEnv(_GameEnv):
-    """A task by name, or one of your own, as a Gymnasium environment."""
+    """A task by name, or one of your own, as a Gymnasium environment.
+
+    The package's tasks are stepped in plain Python, which for single steps is ten times
+    as fast as a compiled program; starts are drawn several at a time. Others, and steps
+    after the end, go through the compiled step.
+    """
 
     game: Environment
 
     def __init__(self, task: str | Environment, render_mode: str | None = None):
         super().__init__(make(task) if isinstance(task, str) else task, 0, render_mode)
+        self._plain = plain_task(self.game)
+        space = self.game.action_space
+        self._n_actions = space.n if isinstance(space, Discrete) else 0
+        self._starts: list[tuple[np.ndarray, Any, Any]] = []
+        self._template: Any = None  # a state with its types, for the compiled step
+        self._luck: Any = None  # the random numbers of all steps of this trial
+        self._time = 0
+        self._running = False
 
-    def render(self) -> str | None:
-        """Returns what a player may know, as text."""
-        if self.render_mode is None or self._state is None:
-            return None
-        return self.game.render(self._state)
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        if self._plain is None:
+            return super().reset(seed=seed, options=options)
+        if self._seed(seed):
+            self._starts = []
+        if not self._starts:
+            self._draw_starts()
+        assert self._key is not None
+        self._key[-2] += 1
+        self._time, self._running = 0, True
+        observation, self._state, self._luck = self._starts.pop()
+        return observation.copy(), {}
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if not self._running:
+            return self._step_compiled(action)
+        luck = self._luck and self._luck[self._time]
+        step, numbers = self._plain  # pyright: ignore
+        observation, self._state, reward, terminated, truncated = step(
+            numbers, self._state, self._own_action(action), luck
+        )
+        self._time += 1
+        self._running = not (terminated or truncated)
+        return observation, reward, terminated, truncated, {}
+
+    def _draw_starts(self) -> None:
+        drawn = games.draw_starts(self.game, self._key, self._params)
+        observations, states, luck = jax.tree.map(np.asarray, drawn)
+        self._template = jax.tree.map(lambda leaf: leaf[0], states)
+        luck = [None] * games.N_STARTS if luck is None else luck.tolist()
+        for i in reversed(range(games.N_STARTS)):
+            state = jax.tree.map(lambda leaf, i=i: _plain(leaf[i]), states)
+            self._starts.append((observations[i], state, luck[i]))
+
+    def _own_action(self, action: Any) -> Any:
+        """Return an action as the task takes it; see `games.to_game_action`."""
+        if self._n_actions:
+            try:
+                place = operator.index(action)
+            except TypeError:
+                place = -1
+            if 0 <= place < self._n_actions:
+                return place
+        return games.to_game_action(self.game, action)
+
+    def _step_compiled(self, action: Any) -> Any:
+        if self._plain is None or self._state is None:
+            return super().step(action)
+        assert self._key is not None
+        self._key[-1] = self._time
+        self._state = jax.tree.map(
+            lambda leaf, like: np.asarray(leaf, like.dtype), self._state, self._template
+        )
+        stepped = super().step(action)
+        self._state = jax.tree.map(_plain, self._state)
+        return stepped
 
 
 class MetaTaskEnv(_GameEnv):
@@ -111,13 +219,19 @@ class MetaTaskEnv(_GameEnv):
         """Draws new base matrices; they show from the next episode on."""
         self._params = self.game.redraw(jax.random.key(seed), self._params)
 
-    def render(self) -> str | None:
-        """Returns the trial's number and the task as a player knows it, as text."""
-        if self.render_mode is None or self._state is None:
-            return None
-        task = int(self._state.task)
-        drawn = self.game.tasks[task].render(self._state.current[task])
-        return f"trial {int(self._state.trial) + 1} of {self.game.n_trials}\n{drawn}"
+
+def draw_game(game: games.Game, state: Any, render_mode: str) -> str | np.ndarray:
+    """Draw a state as text or as an RGB picture, with the trial of an episode."""
+    caption = ""
+    if isinstance(game, MetaEnv):
+        task = int(state.task)
+        caption = f"trial {int(state.trial) + 1} of {game.n_trials}"
+        game, state = game.tasks[task], state.current[task]
+    if render_mode == "rgb_array":
+        from freeproj.adapters.gymnasium.drawing import draw_picture
+
+        return draw_picture(game, state, caption)
+    return f"{caption}\n{game.render(state)}".lstrip("\n")
 
 
 def _plain(value: Any) -> Any:

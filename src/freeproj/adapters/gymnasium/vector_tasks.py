@@ -19,9 +19,10 @@ import jax.numpy as jnp
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
-from jaxtyping import Array, Bool, PyTree
+from jaxtyping import Array, Bool
 
 from freeproj.adapters.gymnasium import games
+from freeproj.adapters.gymnasium.tasks import RENDER_MODES, draw_game
 from freeproj.envs import Environment, make
 from freeproj.metaenv import MetaEnv
 
@@ -44,7 +45,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.render_mode = render_mode
         self.metadata = {
-            "render_modes": ["ansi"],
+            "render_modes": list(RENDER_MODES),
             "render_fps": 4,
             "autoreset_mode": self.autoreset_mode,
         }
@@ -97,18 +98,15 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         reward = np.array(stepped.reward, np.float64)
         return np.array(self._moment.observation), reward, *ends, info
 
-    def render(self) -> tuple[str, ...] | None:
-        """Returns one text per sub-environment."""
+    def render(self) -> tuple[Any, ...] | None:
+        """Return one text or picture per sub-environment."""
         if self.render_mode is None or self._moment is None:
             return None
         states = [
             jax.tree.map(lambda leaf, i=i: leaf[i], self._moment.state)
             for i in range(self.num_envs)
         ]
-        return tuple(map(self._draw, states))
-
-    def _draw(self, state: PyTree) -> str:
-        raise NotImplementedError
+        return tuple(draw_game(self.game, each, self.render_mode) for each in states)
 
     def _restart_ended(
         self, stepped: games.Moment, info: dict[str, Any]
@@ -186,9 +184,6 @@ class TaskVectorEnv(_GameVectorEnv):
         game = make(task) if isinstance(task, str) else task
         super().__init__(game, 0, num_envs, autoreset_mode, render_mode)
 
-    def _draw(self, state: PyTree) -> str:
-        return self.game.render(state)
-
 
 class MetaTaskVectorEnv(_GameVectorEnv):
     """Many episodes of trials, as a Gymnasium vector environment: see `MetaTaskEnv`."""
@@ -213,11 +208,6 @@ class MetaTaskVectorEnv(_GameVectorEnv):
     def redraw_bases(self, seed: int) -> None:
         """Draws new base matrices; they show from the next episodes on."""
         self._params = self.game.redraw(jax.random.key(seed), self._params)
-
-    def _draw(self, state: PyTree) -> str:
-        task = int(state.task)
-        drawn = self.game.tasks[task].render(state.current[task])
-        return f"trial {int(state.trial) + 1} of {self.game.n_trials}\n{drawn}"
 
 
 _begin_all = jax.jit(jax.vmap(games.begin, in_axes=(None, 0, None)))
