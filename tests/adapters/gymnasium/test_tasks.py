@@ -194,7 +194,7 @@ def test_errors_say_what_to_do():
 
 
 def test_registering_does_not_load_jax():
-    code = "import sys, freeproj.adapters.gymnasium; print('jax' in sys.modules)"
+    code = "import sys, freeproj.adapters.gymnasium_ids; print('jax' in sys.modules)"
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
