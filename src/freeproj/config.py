@@ -163,9 +163,11 @@ class TrainConfig:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
     def __post_init__(self):
-        several = isinstance(self.task, tuple | list)
-        names = tuple(map(task_name, self.task if several else (self.task,)))
-        object.__setattr__(self, "task", names if several else names[0])
+        if isinstance(self.task, tuple | list):
+            names: Any = tuple(task_name(each) for each in self.task)
+        else:
+            names = task_name(self.task)
+        object.__setattr__(self, "task", names)
         if not isinstance(self.memory, str):
             object.__setattr__(self, "memory", name_of(self.memory))
         MEMORIES.resolve(self.memory)
@@ -195,7 +197,8 @@ class TrainConfig:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The names of the tasks that are trained on."""
-        return self.task if isinstance(self.task, tuple) else (str(self.task),)
+        named: Any = self.task
+        return named if isinstance(named, tuple) else (named,)
 
     @property
     def protocol(self) -> str:

@@ -23,7 +23,7 @@ class HaarRows:
 
     def __init__(self, rng: np.random.Generator, dim: int):
         self.rng, self.dim = rng, dim
-        self._seen: dict[int, tuple[_Rows, _Rows]] = {}
+        self._seen: dict[int, tuple[_Rows, ...]] = {}
 
     def rows(self, word: ArrayLike, n_rows: int) -> _Rows:
         """Return the first rows of λ(w) = U_{i_1} ··· U_{i_ℓ}."""

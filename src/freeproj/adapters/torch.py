@@ -159,7 +159,7 @@ class FreeProjectionLayer(nn.Module):
             f"n_generators={law.n_generators}, length={law.length}, dim={law.dim}"
         )
 
-    def _load_from_state_dict(self, state_dict, prefix, *others) -> None:
+    def _load_from_state_dict(self, state_dict, prefix, *others) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         # Files of 0.1 have no random stream: keep the layer's own.
         state_dict.setdefault(prefix + "stream", self.stream)
         super()._load_from_state_dict(state_dict, prefix, *others)

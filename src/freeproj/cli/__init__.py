@@ -48,11 +48,11 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"freeproj.cli.{_COMMANDS[name][0]}")
-        return getattr(module, name)
+        module = importlib.import_module(f"freeproj.cli.{_COMMANDS[cmd_name][0]}")
+        return getattr(module, cmd_name)
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

@@ -115,8 +115,9 @@ def carry_out(
 
 
 def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) -> list:
+    view = SweepView(todo, quiet=quiet)
     try:
-        with SweepView(todo, quiet=quiet) as view:
+        with view:
             return run(todo, out, report=view.show, **options)
     except KeyboardInterrupt:
         click.echo(

@@ -206,4 +206,4 @@ def near_explored(
     """Return the explored cells and all that touch them."""
     padded = np.pad(explored, 1)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (_WINDOW, _WINDOW))
-    return windows.any(axis=(2, 3))
+    return np.asarray(windows.any(axis=(2, 3)))

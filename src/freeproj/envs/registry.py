@@ -42,7 +42,7 @@ class Family:
         """Return POPGym's own version of the task, where the two differ."""
         if self.popgym_factory is None:
             return self.make(level)
-        levels = self.popgym_factory.levels
+        levels = getattr(self.popgym_factory, "levels")  # noqa: B009
         return self.popgym_factory(**levels[level or next(iter(levels))])
 
     def names(self) -> dict[str, str]:
@@ -139,4 +139,5 @@ def _factory(thing: Any, name: str) -> Callable[..., Environment]:
         return lambda: thing
     if not callable(thing):
         raise ValueError(f"{name} is not a task, nor a class or function of one.")
-    return thing
+    made: Any = thing
+    return made

@@ -27,7 +27,9 @@ def save_tree(path: Path, tree: PyTree, texts: Mapping[str, str] | None = None) 
     """
     leaves = [np.asarray(_plain(leaf)) for leaf in jax.tree.leaves(tree)]
     arrays: dict[str, Any] = {f"{i:05d}": leaf for i, leaf in enumerate(leaves)}
-    named = {name: np.array(text) for name, text in (texts or {}).items()}
+    named: dict[str, Any] = {
+        name: np.array(text) for name, text in (texts or {}).items()
+    }
     save = np.savez_compressed if named else np.savez
     write_atomically(path, lambda file: save(file, **arrays, **named))
 

@@ -76,8 +76,8 @@ def read_record(folder: Path) -> RunRecord | SetAside:
         seconds = _seconds(folder / "timing.jsonl")
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         return SetAside(folder, "damaged", _one_line(error))
-    if health == "diverged" or (lost := _divergence(updates, metrics)):
-        reason = _diverged_reason(folder) if health == "diverged" else lost
+    marked = _diverged_reason(folder) if health == "diverged" else ""
+    if reason := marked or _divergence(updates, metrics):
         return SetAside(folder, "diverged", reason)
     return RunRecord(
         folder.name, settings, health, updates, metrics, folder, seconds, meta

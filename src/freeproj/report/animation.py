@@ -119,9 +119,8 @@ def _text(
     draw: ImageDraw.ImageDraw, x: float, y: float, text: str, colour: str, size: int
 ) -> None:
     font = _font(size)
-    if (
-        not isinstance(font, ImageFont.FreeTypeFont)
-        or "DejaVu" not in font.getname()[0]
+    if not isinstance(font, ImageFont.FreeTypeFont) or "DejaVu" not in str(
+        font.getname()[0]
     ):
         text = text.translate(_PLAIN)
     draw.text((x, y), text, fill=colour, font=font)

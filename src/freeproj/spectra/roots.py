@@ -57,6 +57,7 @@ def _guarded_root(residual: _Residual, start: Computed) -> Computed:
     just below one.
     """
     u, last = start, np.full(start.shape, np.inf)
+    size = last
     value, slope = residual(u)
     low, high = u - np.abs(value), u + np.abs(value)
     for _ in range(_GUARDED_STEPS):
