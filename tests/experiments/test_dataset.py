@@ -77,9 +77,7 @@ def test_scores_are_those_of_the_log(study):
         assert scores.axes == dataset.axes
         for run, value in zip(dataset.runs, scores.values, strict=True):
             lines = (run.folder / "log.jsonl").read_text().splitlines()
-            found = [
-                json.loads(line).get("test/episodes/episode_return") for line in lines
-            ]
+            found = [json.loads(line).get(RETURN) for line in lines]
             assert value == pytest.approx(expected([f for f in found if f is not None]))
     assert scores.by_cell()[4, 0.9].keys() == {0, 1, 2}
     with pytest.raises(ValueError, match="Did you mean"):
@@ -89,8 +87,8 @@ def test_scores_are_those_of_the_log(study):
 def test_a_last_evaluation_in_which_nothing_finished_is_no_data(own):
     run = read_dataset(own).runs[0]
     with open(run.folder / "log.jsonl", "a") as log:
-        row = {"update": 9, "test/episodes/episode_return": None}
-        log.write(json.dumps(row | {"test/episodes/n_finished": 0}) + "\n")
+        row = {"update": 9, RETURN: None}
+        log.write(json.dumps(row | {"test/tile/episodes/n_finished": 0}) + "\n")
     dataset = read_dataset(own)
     assert math.isnan(dataset.scores(RETURN, "final").values[0])
     assert not math.isnan(dataset.scores(RETURN, "last3").values[0])
