@@ -72,6 +72,10 @@ def test_too_few_seeds_say_how_many_are_needed():
         "(sign-flip p = 0.062)."
     )
     assert (pairs_needed(), pairs_needed(2), pairs_needed(10)) == (6, 8, 10)
+    assert pairs_needed(10, "max-t") == 7
+    seven = verdict(dict.fromkeys(range(10), UP[:7]), correction="max-t")
+    assert seven.cells[0].outcome is Outcome.HOLDS
+    assert seven.cells[0].reason.startswith("7 seed pairs, sign-flip p = 0.016")
 
 
 def test_no_data_cannot_tell():

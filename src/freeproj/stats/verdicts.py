@@ -17,6 +17,7 @@ a cell within ±margin (`equivalence`, Holm over cells) shows no difference beyo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -124,8 +125,10 @@ def verdict(
     corrected = max_t(flipped) if correction == "max-t" else _holm(alone)
     p_pooled, adjusted = _share(pooled.p, corrected)
     same, sign = _within_margin(judged, margin), _SIGNS[alternative]
+    needed = pairs_needed(len(alone), correction)
+    judge = functools.partial(_judge, sign=sign, n_cells=len(alone), needed=needed)
     found = {
-        cell: _judge(data, alone[cell], adjusted[cell], cell in same, sign, len(alone))
+        cell: judge(data, alone[cell], adjusted[cell], cell in same)
         if data
         else _NO_DATA
         for cell, data in judged.items()
@@ -135,9 +138,11 @@ def verdict(
     return Verdict(outcome, pooled, p_pooled, found, tuple(left_out), reason)
 
 
-def pairs_needed(n_cells: int = 1) -> int:
+def pairs_needed(n_cells: int = 1, correction: str = "holm") -> int:
     """Return the fewest seeds with which one of so many cells can get a verdict."""
-    return fewest_pairs(LEVEL / (2 * n_cells) if n_cells > 1 else LEVEL)
+    if n_cells < 2:
+        return fewest_pairs(LEVEL)
+    return fewest_pairs(LEVEL / 2 / (n_cells if correction == "holm" else 1))
 
 
 def _holm(p_values: Mapping[Cell, float]) -> dict[Cell, float]:
@@ -168,7 +173,14 @@ def _within_margin(
 
 
 def _judge(
-    data: dict, p: float, adjusted: float, same: bool, sign: int, n_cells: int
+    data: dict,
+    p: float,
+    adjusted: float,
+    same: bool,
+    *,
+    sign: int,
+    n_cells: int,
+    needed: int,
 ) -> CellVerdict:
     """Judge one cell that has data."""
     values = np.array(list(data.values()))
@@ -180,8 +192,15 @@ def _judge(
         outcome = Outcome.FAILS if sign * mean < 0 else Outcome.HOLDS
     else:
         outcome = Outcome.OPEN
-    reason = _cell_reason(values.size, p, adjusted, n_cells)
-    return CellVerdict(outcome, mean, ends, p, adjusted, values.size, reason)
+    n = values.size
+    corrected = f", {adjusted:.2g} corrected for {n_cells} cells" * (n_cells > 1)
+    reason = f"{_count(n, 'seed pair')}, sign-flip p = {p:.2g}{corrected}."
+    if outcome is Outcome.OPEN and n < needed:
+        reason = (
+            f"Only {_count(n, 'seed pair')}; at least {needed} are needed for a "
+            f"verdict on {_count(n_cells, 'cell')} (sign-flip p = {p:.2g})."
+        )
+    return CellVerdict(outcome, mean, ends, p, adjusted, n, reason)
 
 
 def _combine(cells: Mapping[Cell, CellVerdict], pooled: float, sign: int) -> Outcome:
@@ -194,18 +213,6 @@ def _combine(cells: Mapping[Cell, CellVerdict], pooled: float, sign: int) -> Out
     if pooled != 0 or found == {Outcome.HOLDS}:
         return Outcome.HOLDS
     return Outcome.HOLDS if sign == 0 and Outcome.HOLDS in found else Outcome.OPEN
-
-
-def _cell_reason(n: int, p: float, adjusted: float, n_cells: int) -> str:
-    needed = pairs_needed(n_cells)
-    if n < needed:
-        pairs, cells = _count(n, "seed pair"), _count(n_cells, "cell")
-        return (
-            f"Only {pairs}; at least {needed} are needed for a verdict on {cells} "
-            f"(sign-flip p = {p:.2g})."
-        )
-    corrected = f", {adjusted:.2g} corrected for {n_cells} cells" * (n_cells > 1)
-    return f"{n} seed pairs, sign-flip p = {p:.2g}{corrected}."
 
 
 def _claim_reason(
