@@ -1,0 +1,116 @@
+"""`freeproj demo`: an agent that visibly learns within an episode, in a minute."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from freeproj.cli.plotting import plot
+
+if TYPE_CHECKING:
+    from freeproj.config import TrainConfig
+    from freeproj.experiments.agents import LoadedAgent
+
+__all__ = ["demo"]
+
+_INTRODUCTION = """\
+Flash cards behind a random projection. Each of four suits is shown as four numbers:
+its column of a random matrix, a new matrix in every episode. An episode is {n_trials}
+trials of 12 cards; a right answer earns 1/12, a wrong one -1/12. Which numbers mean
+which suit is only told by the rewards, so a good player guesses in the first trial and
+knows in the last. Training {n_updates} updates, about a minute with compilation:
+"""
+_CHANCE = -0.5  # one suit of four is right
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("demo"),
+    show_default=True,
+    help="The folder of the run and its GIF.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+def demo(out: Path, seed: int, as_json: bool) -> None:
+    """Train an agent that adapts, and show it: about a minute on a laptop."""
+    from freeproj.experiments.agents import load_agent
+    from freeproj.experiments.settings import read_config
+
+    config = read_config("demo", {"seed": seed})
+    if not as_json:
+        told = {"n_trials": config.n_trials, "n_updates": config.n_updates}
+        click.echo(_INTRODUCTION.format(**told))
+    run = _train(config, out, quiet=as_json)
+    loaded = load_agent(run)
+    found = {"run": str(run), **_trials(loaded), "gif": _gif(loaded, run)}
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        _show(found, config)
+
+
+def _train(config: TrainConfig, out: Path, quiet: bool) -> Path:
+    from freeproj.cli.train_view import TrainProgress
+    from freeproj.experiments.run import open_run, run_training
+
+    run = open_run(out, config)
+    with TrainProgress(config, len(run.log()), quiet) as progress:
+        run_training(config, out, report=progress.show)
+    return run.folder
+
+
+def _trials(loaded: LoadedAgent) -> dict[str, Any]:
+    """Return the mean return of each trial, seeing and blind, under new matrices."""
+    import jax
+
+    from freeproj.evaluation import evaluate
+
+    key = jax.random.fold_in(jax.random.key(loaded.config.seed), 1)
+    found = evaluate(key, loaded.agent, loaded.config, maps=("random", "zero"))
+    return {
+        "agent": found["random"].trial_returns.tolist(),
+        "blind": found["zero"].trial_returns.tolist(),
+        "chance": [_CHANCE] * loaded.config.n_trials,
+    }
+
+
+def _gif(loaded: LoadedAgent, folder: Path) -> str | None:
+    """Draw an episode; None where Pillow is not installed."""
+    from freeproj.watching import play_episode
+
+    try:
+        from freeproj.report.animation import save_gif
+    except ModuleNotFoundError:
+        return None
+    env = loaded.config.evaluation_env("", "random")
+    frames = play_episode(loaded.agent, env, seed=1)
+    title = "Flash cards behind a random projection"
+    return str(save_gif(folder / "episode.gif", frames, title, scale=1.0))
+
+
+def _show(found: dict[str, Any], config: TrainConfig) -> None:
+    names = ("agent", "blind", "chance")
+    n_envs = config.evaluation.n_envs
+    click.echo(
+        f"\nReturn of each trial, from -1 to 1: means over {n_envs} episodes, each "
+        "under a\nmatrix that training never used. Blind: the same agent, shown zeros."
+    )
+    trials = range(1, config.n_trials + 1)
+    click.echo("trial   " + "".join(f"{trial:>8}" for trial in trials))
+    for name in names:
+        click.echo(f"{name:<8}" + "".join(f"{value:>8.2f}" for value in found[name]))
+    click.echo()
+    ends = ("1", str(config.n_trials))
+    shown = {name: found[name] for name in names}
+    click.echo(plot(shown, x_name="trial", x_ends=ends, width=50))
+    click.echo()
+    if found["gif"]:
+        click.echo(f"An episode to look at: {found['gif']}")
+    else:
+        click.echo("No GIF was drawn: pip install 'freeproj[report]' brings Pillow.")
+    click.echo(f"Watch another:         freeproj watch {found['run']} --map random")
