@@ -18,6 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from freeproj.cli.progress import held_out
 from freeproj.config import TrainConfig
 
 __all__ = ["TrainProgress", "number", "summary", "summary_text"]
@@ -63,7 +64,7 @@ class TrainProgress:
         if self._quiet:
             return
         self._times = [*self._times[-_RECENT:], time.perf_counter()]
-        tested = _tested(row, self._config)
+        tested = row.get(held_out(self._config), math.nan)
         self._test = self._test if math.isnan(tested) else tested
         numbers = (
             f"{self._rate()}  train {number(row['train/episode_return'])}  "
@@ -145,10 +146,6 @@ def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
 
 def _of(name: str) -> str:
     return f"test/{name}/episodes/episode_return"
-
-
-def _tested(row: dict[str, Any], config: TrainConfig) -> float:
-    return row.get(_of(config.test_maps[0]), math.nan)
 
 
 def _or_none(value: float) -> float | None:
