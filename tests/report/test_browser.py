@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fake_study import write_study
+from fake_dataset import fake_dataset, why_table_1
 from freeproj.report.figures import make_figure
 from freeproj.report.page.building import make_report
+from freeproj.report.page.content import Study
 from freeproj.spectra import limit_effective_dimension
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -59,17 +60,20 @@ def files(tmp_path_factory):
     }
     for name, options in quick.items():
         make_figure(name, folder / f"{name}.png", options=options)
-    alone = make_report(folder, only=["lsmdp-spaces"]).page
+    make_figure("cayley", folder / "cayley.png", options={"depth": 2})
+    alone = make_report(folder, only=["lsmdp-spaces"], published=[]).page
     alone = alone.rename(folder / "alone.html")
-    runs = write_study(
-        folder / "runs",
-        tasks=("StatelessCartPole", "HigherLower"),
-        lengths=(1, 4),
-        n_seeds=2,
-        n_updates=12,
-    )
-    whole = make_report(folder, runs, only=["lsmdp-spaces"]).page
+    tasks = ("StatelessCartPole", "HigherLower")
+    own = fake_dataset({"task": tasks, "projection.length": (1, 4)}, 3, _level)
+    file = own.save(folder / "own.npz")
+    study = Study("why-table-1", why_table_1(3), {})
+    only = ["lsmdp-spaces", "why-table-1", "length-curves"]
+    whole = make_report(folder, file, only=only, published=[study]).page
     return {"whole": whole, "alone": alone}
+
+
+def _level(settings, name):
+    return 0.2 if settings["task"] == "StatelessCartPole" else 0.0
 
 
 def open_page(chromium, file, size="light"):
@@ -102,9 +106,11 @@ def page(chromium, files):
     opened.close()
 
 
-def numbers_of(page, plot):
-    """The y values of all curves of a plot."""
-    return page.evaluate(f"document.getElementById('{plot}').data.map(t => [...t.y])")
+def marks_of(page, place):
+    """Everything drawn in a chart, as text."""
+    return page.evaluate(
+        f"[...document.querySelectorAll(`{place} svg`)].map(s => s.innerHTML).join()"
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,13 +141,14 @@ def test_the_shared_page_is_light_and_silent(page, tmp_path):
 
 
 def test_sliders_move_the_plot_by_keyboard(page):
-    for slider, plot in (("ridge", "dimension-length"), ("n-words", "dimension-ridge")):
-        before, text = numbers_of(page, plot), page.inner_text("#dimension-text")
-        page.focus(f"#{slider}")
+    place = "[data-widget=dimension]"
+    for slider in (0, 1):
+        before, text = marks_of(page, place), page.inner_text(f"{place} .readout")
+        page.locator(f"{place} input[type=range]").nth(slider).focus()
         page.keyboard.press("ArrowRight")
-        assert numbers_of(page, plot) != before
-        assert page.inner_text("#dimension-text") != text
-    assert page.inner_text("#words-value") == "512"
+        assert marks_of(page, place) != before
+        assert page.inner_text(f"{place} .readout") != text
+    assert page.locator(f"{place} output").nth(1).inner_text() == "512"
     assert page.complaints == []
 
 
@@ -158,7 +165,7 @@ def test_the_button_turns_page_and_plots_dark_and_back(page):
         return page.evaluate(
             "[document.documentElement.dataset.theme,"
             " getComputedStyle(document.body).backgroundColor,"
-            " document.getElementById('curves-plot').layout.font.color]"
+            " getComputedStyle(document.querySelector('.plot .title')).fill]"
         )
 
     light = look()
@@ -171,52 +178,61 @@ def test_the_button_turns_page_and_plots_dark_and_back(page):
     assert look() == light
 
 
-def test_choosing_task_length_and_view_changes_the_curves(page):
-    first = numbers_of(page, "curves-plot")
-    trials = numbers_of(page, "adaptation-plot")
-    page.select_option("#task", "HigherLower")
-    assert numbers_of(page, "curves-plot") != first
-    assert numbers_of(page, "adaptation-plot") != trials
-    page.uncheck("#lengths label:nth-of-type(2) input")
-    assert len(numbers_of(page, "curves-plot")) == len(first) / 2
-    page.select_option("#view", "train")
-    assert numbers_of(page, "curves-plot")[1][:1] != first[1][:1]
+def test_choosing_a_task_changes_the_curves_and_the_legend_hides_lines(page):
+    place = "#own-length-curves"
+    assert page.locator(f"{place} select").input_value() == "StatelessCartPole"
+    first = marks_of(page, place)
+    page.select_option(f"{place} select", "HigherLower")
+    assert marks_of(page, place) != first
+    lines = page.locator(f"{place} polyline").count()
+    page.locator(f"{place} .legend button").nth(1).click()
+    assert page.locator(f"{place} polyline").count() == lines - 1
     assert page.complaints == []
 
 
+def test_pointing_at_a_dot_tells_its_numbers(page):
+    place = "#published-hero"
+    dot = page.locator(f"{place} circle").first
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
+    page.mouse.move(box["x"] + 4, box["y"] + 4)
+    said = page.inner_text(f"{place} .tip")
+    assert "tile" in said
+    assert "seeds: 3" in said
+
+
 def test_spectra_follow_the_chosen_length(page):
-    before = numbers_of(page, "spectra-plot")
+    place = "[data-widget=spectra]"
+    before = marks_of(page, place)
     page.check("input[name=spectra-length][value='1']")
-    assert numbers_of(page, "spectra-plot") != before
+    assert marks_of(page, place) != before
     page.check("input[name=spectra-length][value=all]")
-    assert len(numbers_of(page, "spectra-plot")) == 4
+    assert page.locator(f"{place} polyline").count() == 4
 
 
 def test_the_disk_tells_words_and_what_they_share(page):
-    page.focus("#disk-view")
+    page.focus(".disk-view")
     for key in ("ArrowDown", "ArrowLeft"):  # from ab back to the centre
         page.keyboard.press(key)
-    assert "the empty word" in page.inner_text("#disk-text")
+    assert "the empty word" in page.inner_text(".disk .readout")
     for key in ("ArrowRight", "ArrowUp", "Enter", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
-    text = page.inner_text("#disk-text")
+    text = page.inner_text(".disk .readout")
     assert "ab⁻¹" in text
     assert "shares its first letter; they are 2 steps apart" in text
-    box = page.locator("#disk-view").bounding_box()
+    box = page.locator(".disk-view").bounding_box()
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*middle)
-    assert "the empty word" in page.inner_text("#disk-text")
+    assert "the empty word" in page.inner_text(".disk .readout")
 
 
 def test_paper_is_light_and_everything_on_it_is_unfolded(page):
     page.click("#theme")
+    folded = page.locator("details:not([open])").count()
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     assert page.locator("details:not([open])").count() == 0
-    width = "document.querySelector('#curves-plot .main-svg').clientWidth"
-    assert page.evaluate(width) == page.evaluate("report.paperWidth")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert page.locator("details[open]").count() == 0
-    assert page.evaluate(f"{width} > 700")
+    assert page.locator("details:not([open])").count() == folded
     page.click("#theme")
