@@ -1,7 +1,7 @@
 """Comparisons between cells that tables show and claims judge: one gate for both.
 
-Differences are shares of the headroom (best known player less best blind) wherever it is
-known, so that tasks can be pooled; pairs are runs with the same seed.
+Differences are shares of the headroom (best known player less best blind) wherever it
+is known, so that tasks can be pooled; pairs are runs with the same seed.
 """
 
 from __future__ import annotations

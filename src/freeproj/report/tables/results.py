@@ -231,7 +231,7 @@ def _task_rows(
     lucks = [record.luck for record in records if record.luck is not None]
     if lucks:
         best = max(lucks, key=lambda each: each.mmer)
-        line(f"luck alone: {best.policy}", best.mean, best.mmer)
+        line(f"luck: {best.policy}", best.mean, best.mmer)
     line(f"blind: {levels.blind_name}", levels.blind)
     if records[0].sees_reward:
         line("reward only", levels.reward_only)
@@ -243,7 +243,7 @@ def _task_rows(
 
 def _paper_rows(records: list[ResultRecord]) -> list[tuple[str, float, float]]:
     """The paper's rows of this task, for the memories that were run."""
-    task = records[0].task
+    task, n_trials = records[0].task, records[0].levels.n_trials
     found = []
     for memory in dict.fromkeys(str(r.settings["memory"]) for r in records):
         for name in ("RP", "FRP"):
@@ -251,7 +251,8 @@ def _paper_rows(records: list[ResultRecord]) -> list[tuple[str, float, float]]:
                 result = PAPER_RESULTS[task, name, memory]
                 length = 1 if name == "RP" else PAPER_LENGTHS[task, memory]
                 label = f"paper {name} ℓ={length} {memory.upper()}"
-                found.append((label, result.raw.mean, result.mmer.mean))
+                mmer = result.mmer.mean if n_trials == 16 else _NAN
+                found.append((label, result.raw.mean * n_trials / 16, mmer))
     return found
 
 
@@ -320,12 +321,13 @@ def _notes(
         run_counts(dataset),
         f"Return: mean of the last three evaluations, tested on {', '.join(maps)}, "
         + _COUNTINGS[counting]
-        + "; the paper's: its raw return of 16 trials, completed within 1,024 steps.",
+        + "; the paper's: its raw return, completed within 1,024 steps, for as many "
+        "trials.",
         "Less RP: minus ℓ = 1 of the same settings, seeds in pairs, as a share of the "
         "headroom (best known player less best blind); intervals corrected for all "
         "comparisons.",
-        "MMER: the largest evaluation of each run; in the row of chance, what luck "
-        "alone makes of as many evaluations.",
+        "MMER: the largest evaluation of each run. Luck: what the luckiest policy "
+        "reaches that never learns, in as many evaluations.",
     ]
     if any(r.without_verdict.startswith("does not") for r in records):
         notes.append(

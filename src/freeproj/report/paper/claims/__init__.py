@@ -7,7 +7,7 @@ are not there. Further ones: `CLAIMS.add(name, ClaimSpec(...))`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.names import Registry
@@ -96,9 +96,12 @@ def judge_runs(dataset: Dataset) -> dict[str, Claim]:
 
 def judge_analyses(analyses: Mapping[str, Numbers]) -> dict[str, Claim]:
     """Return the claims about analyses, from the numbers of their figures by name."""
-    specs = {name: CLAIMS.resolve(name) for name in CLAIMS}
-    return {
-        name: spec.judge(*(analyses.get(figure) for figure in spec.figures))
-        for name, spec in specs.items()
-        if spec.figures
-    }
+    found = {}
+    for name in CLAIMS:
+        spec = CLAIMS.resolve(name)
+        if spec.figures:
+            claim = spec.judge(*(analyses.get(figure) for figure in spec.figures))
+            lacks = not any(figure in analyses for figure in spec.figures)
+            what = f"`freeproj figure {spec.figures[0]}`." if lacks else ""
+            found[name] = replace(claim, missing=what)
+    return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from freeproj.report.paper.cells import Cells, Key
 from freeproj.report.paper.comparisons import MARGIN
+from freeproj.report.paper.labels import seeds_text
 from freeproj.report.paper.verdicts import Finding, combine
 from freeproj.stats import CellVerdict, Outcome, Verdict
 
@@ -49,8 +50,9 @@ def pooled_text(found: Verdict, what: str) -> str:
     interval = f" [{percent(ends.low)}, {percent(ends.high)}]" if ends else ""
     return (
         f"{what}: {percent(pooled.mean)}{interval} of the headroom, p = "
-        f"{found.p_adjusted:.2g}, over {pooled.n_cells} cells and {pooled.n_seeds} "
-        "seeds."
+        f"{found.p_adjusted:.2g}, over {pooled.n_cells} cell"
+        + "s" * (pooled.n_cells != 1)
+        + f" and {seeds_text([pooled.n_seeds])}."
     )
 
 
