@@ -19,6 +19,9 @@ from freeproj.spectra import (
     eigenvalues,
     gaussian_data,
     limit_effective_dimension,
+    spectrum_of,
+    word_density,
+    word_edges,
 )
 
 DIM, N_TRIALS, BATCH = 64, 128, 16
@@ -114,3 +117,17 @@ def test_limit_values_against_a_loop_of_brentq():
     np.testing.assert_allclose(at_once(), loop(), atol=1e-11)
     slow, fast = seconds(loop, repeats=5), seconds(at_once, repeats=200)
     say("1000 limit values against a loop of brentq", slow, fast, 100)
+
+
+def test_densities_at_many_points():
+    x = np.linspace(0, word_edges(2, 8, 1.0)[1], 20_002)[1:-1]
+    took = seconds(lambda: word_density(x, 2, 8, 1.0), repeats=3)
+    verdict = "PASS" if took < 1 else "BELOW"
+    print(f"\nword_density at 20,000 points: {took:.2f} s (target 1 s) {verdict}")
+
+
+def test_own_data_against_a_full_svd():
+    X = np.random.default_rng(0).standard_normal((500, 5000))
+    slow = seconds(lambda: np.linalg.svd(X, full_matrices=False))
+    fast = seconds(lambda: spectrum_of(X, X[0]), repeats=3)
+    say("eigenvalues of 500 x 5000 data against a full SVD", slow, fast, 4)
