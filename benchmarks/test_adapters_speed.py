@@ -5,6 +5,8 @@
 Every line gives the measured number, its target, and PASS or BELOW.
 """
 
+import subprocess
+import sys
 import time
 import timeit
 
@@ -76,7 +78,15 @@ class StillVector(VectorEnv):
         return self.shown, self.none, self.never, self.never, {}
 
 
-def test_a_step_and_an_episode_of_one_environment():
+def test_wrappers_of_gymnasium():
+    """In a process of its own: even switched off, checks cost more than a step."""
+    done = subprocess.run(
+        [sys.executable, __file__], capture_output=True, text=True, check=True
+    )
+    print(done.stdout)
+
+
+def measure_one_environment():
     bare, seen = Still(), ProjectObservation(Still(), LAW, seed=0)
     seen.reset()
     over = microseconds(lambda: seen.step(0)) - microseconds(lambda: bare.step(0))
@@ -85,7 +95,7 @@ def test_a_step_and_an_episode_of_one_environment():
     say("ProjectObservation, a new episode over the bare one's", over, 15, " µs")
 
 
-def test_a_step_of_sixty_four_environments():
+def measure_sixty_four_environments():
     bare, seen = StillVector(), ProjectVectorObservation(StillVector(), LAW, seed=0)
     seen.reset()
     rng = np.random.default_rng(0)
@@ -133,3 +143,9 @@ def test_fitting_beside_gaussian_random_projection():
     )
     free = seconds(lambda seed: FreeRandomProjection(128, 4, 4, random_state=seed))
     say("scikit-learn fit, d = 2000, k = 128, ℓ = 4", free / gaussian, 10, "x")
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        measure_one_environment()
+        measure_sixty_four_environments()
