@@ -2,16 +2,19 @@
 
 import types
 
-import gymnax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gymnax.environments import spaces
-from gymnax.wrappers import FlattenObservationWrapper, LogWrapper
 
 from freeproj import FreeProjection, MetaEnv
-from freeproj.adapters.gymnax import GymnaxMetaEnv, GymnaxTask
+
+# It holds JAX back, so no extra but its own brings it: see tools/try_gymnax.sh.
+gymnax = pytest.importorskip("gymnax", reason="gymnax is not installed")
+from gymnax.environments import spaces  # noqa: E402
+from gymnax.wrappers import FlattenObservationWrapper, LogWrapper  # noqa: E402
+
+from freeproj.adapters.gymnax import GymnaxMetaEnv, GymnaxTask, make  # noqa: E402
 
 PROJECTION = FreeProjection(2, 2, dim=8)
 
@@ -188,3 +191,16 @@ def test_other_base_matrices_are_passed_as_params(getkey):
     same, _ = env.reset(key, env.default_params)
     new, _ = env.reset(key, other)
     assert np.abs(np.asarray(same - new)).max() > 0.01
+
+
+def test_gymnaxs_own_wrappers_go_around_our_tasks():
+    env, params = make("HigherLowerEasy")
+    wrapped = LogWrapper(FlattenObservationWrapper(env))
+    key = jax.random.key(0)
+    _, state = wrapped.reset(key, params)
+    for _ in range(51):
+        obs, state, *_, info = wrapped.step(key, state, 0, params)
+    assert obs.shape == (13,)
+    assert int(info["returned_episode_lengths"]) == 51
+    assert isinstance(env.observation_space(params), spaces.Box)
+    assert isinstance(env.action_space(params), spaces.Discrete)

@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import freeproj as package
-from freeproj.cli import _COMMANDS
+from freeproj.cli import _COMMANDS, about
 
+ROOT = Path(__file__).parents[2]
 COMMANDS = list(_COMMANDS)
 
 
@@ -73,4 +76,8 @@ def test_doctor_names_versions_and_devices(freeproj):
     shown = freeproj("doctor")
     assert shown.code == 0
     assert "cpu:0" in shown.out
-    assert f"freeproj    {package.__version__}" in shown.out
+    lines = dict(line.split(maxsplit=1) for line in shown.out.splitlines())
+    assert lines["freeproj"] == package.__version__
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = set(extras["optional-dependencies"]) - {"all"}
+    assert {extra for extra in about._PACKAGES.values() if extra} == extras

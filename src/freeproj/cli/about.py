@@ -39,11 +39,18 @@ _PACKAGES = {
     "click": "",
     "rich": "",
     "matplotlib": "report",
+    "plotly": "report",
     "duckdb": "report",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
+    "torch": "torch",
+    "stable-baselines3": "sb3",
+    "scikit-learn": "sklearn",
+    "ray": "ray",
     "tensorboardx": "tensorboard",
     "wandb": "wandb",
+    "mkdocs-material": "docs",
+    "popgym": "test",
 }
 
 
@@ -56,17 +63,19 @@ def cite() -> None:
 @click.command()
 def doctor() -> None:
     """Show what is installed, versions and devices."""
-    click.echo(f"freeproj    {__version__}")
-    click.echo(f"python      {platform.python_version()} on {platform.system()}")
+    _say("freeproj", __version__)
+    _say("python", f"{platform.python_version()} on {platform.system()}")
     for package, extra in _PACKAGES.items():
-        click.echo(f"{package:<11} {_version_of(package, extra)}")
+        _say(package, _version_of(package, extra))
     import jax
 
     devices = ", ".join(f"{device.platform}:{device.id}" for device in jax.devices())
-    click.echo(f"devices     {devices}")
-    click.echo(
-        f"float64     {'on' if jax.config.read('jax_enable_x64') else 'off (default)'}"
-    )
+    _say("devices", devices)
+    _say("float64", "on" if jax.config.read("jax_enable_x64") else "off (default)")
+
+
+def _say(what: str, value: str) -> None:
+    click.echo(f"{what:<17} {value}")
 
 
 def _version_of(package: str, extra: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -20,36 +22,68 @@ class Tracker(Protocol):
         """Ends; nothing may be lost."""
 
 
-def open_trackers(folder: Path, tensorboard: bool, wandb: bool) -> list[Tracker]:
-    """Opens those that were asked for."""
+def open_trackers(
+    folder: Path, settings: dict[str, Any], tensorboard: bool, wandb: bool
+) -> list[Tracker]:
+    """Open those that were asked for.
+
+    Args:
+        folder: of the run; its name is the run's stable id.
+        settings: of the run, by dotted keys.
+        tensorboard: write TensorBoard files beside the log.
+        wandb: send rows to Weights & Biases.
+    """
     trackers: list[Tracker] = []
     if tensorboard:
-        trackers.append(_TensorBoard(folder / "tensorboard"))
+        trackers.append(_TensorBoard(folder / "tensorboard", settings))
     if wandb:
-        trackers.append(_WeightsAndBiases(folder))
+        trackers.append(_WeightsAndBiases(folder, settings))
     return trackers
 
 
 class _TensorBoard:
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, settings: dict[str, Any]):
         from tensorboardX import SummaryWriter
 
         self._writer = SummaryWriter(str(folder))
+        self._settings = {
+            k: v if _is_number(v) else str(v) for k, v in settings.items()
+        }
+        self._last: dict[str, float] = {}
 
     def log(self, row: dict[str, Any]) -> None:
-        for name, value in _scalars(row).items():
+        numbers = _scalars(row)
+        for name, value in numbers.items():
             self._writer.add_scalar(name, value, row["steps"])
+        self._last |= numbers
         self._writer.flush()
 
     def close(self) -> None:
+        """Write the settings and the last returns to the tab of hyperparameters."""
+        returns = {k: v for k, v in self._last.items() if k.endswith("episode_return")}
+        if returns:
+            self._writer.add_hparams(self._settings, returns, name=".")
         self._writer.close()
 
 
 class _WeightsAndBiases:
-    def __init__(self, folder: Path):
+    """One run of Weights & Biases per run folder; a resumed run goes on in it."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]):
         import wandb
 
-        self._run = wandb.init(project="freeproj", name=folder.name, dir=str(folder))
+        group = {k: v for k, v in settings.items() if k != "seed"}
+        text = json.dumps(group, sort_keys=True, default=str)
+        self._run = wandb.init(
+            project="freeproj",
+            name=folder.name,
+            id=folder.name,
+            resume="allow",
+            # Seeds of the same settings stand together.
+            group=f"{settings['task']}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
+            config=settings,
+            dir=str(folder),
+        )
 
     def log(self, row: dict[str, Any]) -> None:
         self._run.log(_scalars(row), step=row["steps"])
@@ -58,7 +92,11 @@ class _WeightsAndBiases:
         self._run.finish()
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
 def _scalars(row: dict[str, Any]) -> dict[str, float]:
     """The numbers of a row; what has no data is left out, as a gap in the curve."""
-    numbers = {k: v for k, v in row.items() if isinstance(v, int | float)}
+    numbers = {k: v for k, v in row.items() if _is_number(v)}
     return {k: float(v) for k, v in numbers.items() if not math.isnan(v)}

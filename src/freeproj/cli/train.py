@@ -55,7 +55,7 @@ def train(
     """
     from freeproj.cli.train_view import TrainProgress, summary, summary_text
     from freeproj.experiments.run import open_run, run_training
-    from freeproj.experiments.settings import read_config, run_name
+    from freeproj.experiments.settings import flat, read_config, run_name
 
     chosen = read_config(config, parse_settings(settings))
     folder = out / run_name(chosen)
@@ -64,7 +64,7 @@ def train(
             f"{folder} has no checkpoint: nothing to resume; leave out --resume."
         )
     run = open_run(out, chosen)
-    trackers = open_trackers(run.folder, tensorboard, wandb)
+    trackers = open_trackers(run.folder, flat(chosen), tensorboard, wandb)
     try:
         with TrainProgress(chosen, len(run.log()), quiet) as progress:
             run_training(chosen, out, report=_reporter(progress, trackers))

@@ -1,22 +1,35 @@
 """Laws of tasks and meta-environment in Gymnasium's interface."""
 
 import copy
+import os
 import pickle
 import subprocess
 import sys
+import warnings
+from pathlib import Path
 
 import gymnasium as gym
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
+import freeproj
 from freeproj.adapters.gymnasium import MetaTaskEnv, TaskEnv
 from freeproj.adapters.gymnasium_ids import ENV_IDS
 from freeproj.envs import REGISTRY, HigherLower, make
 
+SOURCE = Path(freeproj.__file__).parents[1]
 META = {"n_words": 4, "length": 2, "dim": 16, "n_trials": 2}
+
+
+class OddGame(HigherLower):
+    """A game with a rule of its own."""
+
+    def score(self, state, action):
+        return jnp.float32(5.0)
 
 
 def roll(env, n_steps, seed):
@@ -48,7 +61,10 @@ def test_every_task_at_every_level_has_its_id():
 
 @pytest.mark.parametrize("family", [*REGISTRY, "MetaEnv"])
 def test_the_checker_of_gymnasium_is_silent(family):
-    check_env(gym.make(f"freeproj/{family}-v0").unwrapped)
+    with warnings.catch_warnings():
+        if family == "VelocityOnlyCartPole":  # without bounds, as in POPGym
+            warnings.filterwarnings("ignore", ".*infinity.*")
+        check_env(gym.make(f"freeproj/{family}-v0").unwrapped)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +190,111 @@ def test_text_is_drawn_when_asked_for():
     meta = MetaTaskEnv("HigherLower", render_mode="ansi", **META)
     meta.reset(seed=0)
     assert meta.render().startswith("trial 1 of 2\n")
+
+
+@pytest.mark.parametrize("name", [*REGISTRY])
+def test_a_picture_is_drawn_when_asked_for(name):
+    env = TaskEnv(name, render_mode="rgb_array")
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    pictures = [env.render()]
+    for _ in range(3):
+        env.step(env.action_space.sample())
+        pictures.append(env.render())
+    assert {picture.shape for picture in pictures} == {(240, 320, 3)}
+    assert pictures[0].dtype == np.uint8
+    assert (pictures[0] != pictures[-1]).any()
+
+
+def test_the_picture_of_an_episode_tells_the_trial():
+    meta = MetaTaskEnv("HigherLower", render_mode="rgb_array", **META)
+    meta.reset(seed=0)
+    first = meta.render()
+    for _ in range(51):
+        meta.step(0)
+    assert (first != meta.render()).any()
+
+
+@pytest.mark.parametrize(
+    ("env_id", "settings"),
+    [
+        ("MinesweeperHard", {"render_mode": "ansi"}),
+        ("popgym-RepeatPreviousEasy", {}),
+        ("MetaEnv", META | {"tasks": ["HigherLower", "RepeatFirst"]}),
+    ],
+)
+def test_specs_survive_json(env_id, settings):
+    env = gym.make(f"freeproj/{env_id}-v0", **settings)
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    assert again.spec == env.spec
+    assert again.unwrapped.game == env.unwrapped.game
+    np.testing.assert_array_equal(env.reset(seed=1)[0], again.reset(seed=1)[0])
+
+
+@pytest.mark.parametrize(
+    "make_env",
+    [
+        lambda: TaskEnv("Battleship"),
+        lambda: TaskEnv("MultiarmedBandit"),
+        lambda: TaskEnv(OddGame()),
+        lambda: MetaTaskEnv("Minesweeper", **META),
+    ],
+)
+def test_a_kept_state_is_gone_on_from_as_often_as_wanted(make_env):
+    env, twin = make_env(), make_env()
+    roll(env, 5, seed=2)
+    kept = env.get_state()
+    first = [env.step(0)[:4] for _ in range(3)]
+    for other in (env, twin):
+        other.reset(seed=9)
+        other.set_state(kept)
+        for before, after in zip(
+            first, [other.step(0)[:4] for _ in range(3)], strict=True
+        ):
+            assert_same(before, after)
+    with pytest.raises(ValueError, match="get_state"):
+        env.set_state({})
+
+
+def test_steps_past_the_end_are_those_of_the_task():
+    env = TaskEnv("Minesweeper")
+    env.reset(seed=0)
+    while not any(env.step(env.np_random.integers(16))[2:4]):
+        pass
+    _, reward, *ends, _ = env.step(3)
+    assert reward == 0
+    assert any(ends)
+    assert env.reset()[0].tolist() == [1, 0, 0]
+
+
+def test_a_task_of_ones_own_is_stepped_by_its_own_rules():
+    env = TaskEnv(OddGame())
+    env.reset(seed=0)
+    assert [env.step(0)[1] for _ in range(3)] == [5.0] * 3
+
+
+def test_masks_are_those_of_the_actions_that_mean_something():
+    assert TaskEnv("Minesweeper").action_masks().tolist() == [True] * 16
+    meta = MetaTaskEnv(["HigherLower", "Minesweeper"], **META)
+    _, info = meta.reset(seed=0)
+    np.testing.assert_array_equal(meta.action_masks(), info["action_mask"])
+    with pytest.raises(TypeError, match="discrete"):
+        TaskEnv("StatelessPendulum").action_masks()
+
+
+def test_gymnasium_knows_the_ids_without_an_import_of_ours():
+    code = "import freeproj_gymnasium, sys; import gymnasium as gym; "
+    code += "print('freeproj/BattleshipHard-v0' in gym.registry, 'jax' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )
+    assert run.stdout.strip() == "True False"
+    started = (SOURCE / "freeproj_gymnasium.pth").read_text()
+    assert started == "import freeproj_gymnasium\n"
 
 
 def test_errors_say_what_to_do():

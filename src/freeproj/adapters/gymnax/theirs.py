@@ -1,12 +1,4 @@
-"""gymnax: its environments as tasks, and our meta-environment as one of its own.
-
-    task = GymnaxTask(gymnax.make("CartPole-v1")[0])
-    meta = MetaEnv(task, FreeProjection(4, 4))
-    env = GymnaxMetaEnv(meta, jax.random.key(0))
-
-Both generations of gymnax are understood: steps of six values (1.0) and of five (0.0.x,
-where one flag means terminated or out of time).
-"""
+"""gymnax environments as tasks, and our meta-environment as a gymnax environment."""
 
 from __future__ import annotations
 

@@ -1,0 +1,206 @@
+"""Our tasks in gymnax's interface, with or without gymnax installed.
+
+    env, params = make("HigherLowerEasy")
+    obs, state = env.reset(key, params)
+    obs, state, reward, terminated, truncated, info = env.step(
+        key, state, action, params
+    )
+
+As in gymnax, a step that ends a trial returns the first observation of the next one.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
+
+from freeproj.envs import REGISTRY, Box, Discrete, Environment
+from freeproj.envs import make as make_task
+
+__all__ = ["BoxSpace", "DiscreteSpace", "GymnaxEnv", "GymnaxParams", "make"]
+
+_GENERATIONS = ("0.0", "1.0")
+
+
+class GymnaxParams(NamedTuple):
+    """What gymnax's callers pass along: the longest trial, and the task's numbers."""
+
+    max_steps_in_episode: int
+    task: PyTree
+
+
+@dataclass(frozen=True)
+class DiscreteSpace:
+    """The integers 0, …, n-1, where gymnax's own class is not installed."""
+
+    n: int
+    shape: tuple[int, ...] = ()
+    dtype: Any = jnp.int32
+
+    def sample(self, key: PRNGKeyArray) -> Array:
+        """Draw uniformly."""
+        return Discrete(self.n).sample(key)
+
+    def contains(self, value: ArrayLike) -> Array:
+        """Whether a value is one of them."""
+        return Discrete(self.n).contains(value)
+
+
+@dataclass(frozen=True)
+class BoxSpace:
+    """Bounded vectors, where gymnax's own class is not installed."""
+
+    low: Any
+    high: Any
+    shape: tuple[int, ...]
+    dtype: Any = jnp.float32
+
+    def sample(self, key: PRNGKeyArray) -> Array:
+        """Draw uniformly between the bounds."""
+        return jax.random.uniform(key, self.shape, self.dtype, self.low, self.high)
+
+    def contains(self, value: ArrayLike) -> Array:
+        """Whether a vector lies within the bounds."""
+        value = jnp.asarray(value)
+        return jnp.all((value >= self.low) & (value <= self.high))
+
+
+class GymnaxEnv:
+    """A task with the methods of a gymnax environment.
+
+    Args:
+        task: the task.
+        generation: "1.0" for steps of six values, "0.0" for steps of five (one flag,
+            and `info["discount"]`).
+    """
+
+    def __init__(self, task: Environment, generation: str = "1.0"):
+        if generation not in _GENERATIONS:
+            raise ValueError(
+                f"`generation` must be '1.0' or '0.0', got {generation!r}."
+            )
+        self.task = task
+        self.generation = generation
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.task.name
+
+    @property
+    def default_params(self) -> GymnaxParams:
+        """The task's own numbers."""
+        return GymnaxParams(self.task.max_steps, self.task.default_params)
+
+    @property
+    def num_actions(self) -> int:
+        """The number of actions, or of entries of one."""
+        space = self.task.action_space
+        return space.n if isinstance(space, Discrete) else space.size
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def reset(
+        self, key: PRNGKeyArray, params: GymnaxParams | None = None
+    ) -> tuple[Float[Array, " d_obs"], PyTree]:
+        """Begin a trial."""
+        return self.reset_env(key, params or self.default_params)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(
+        self,
+        key: PRNGKeyArray,
+        state: PyTree,
+        action: ArrayLike,
+        params: GymnaxParams | None = None,
+    ) -> tuple[Any, ...]:
+        """Step, and begin the next trial where this one ends."""
+        params = params or self.default_params
+        key_step, key_reset = jax.random.split(key)
+        seen, after, reward, terminated, truncated, info = self._move(
+            key_step, state, action, params
+        )
+        done = terminated | truncated
+        obs, state = jax.lax.cond(
+            done, lambda: self.reset_env(key_reset, params), lambda: (seen, after)
+        )
+        if self.generation == "0.0":
+            return obs, state, reward, done, info | {"discount": 1.0 - terminated}
+        info |= {"terminated": terminated, "truncated": truncated}
+        info |= {"final_observation": seen}
+        return obs, state, reward, terminated, truncated, info
+
+    def reset_env(
+        self, key: PRNGKeyArray, params: GymnaxParams
+    ) -> tuple[Float[Array, " d_obs"], PyTree]:
+        """Begin a trial, not compiled by itself."""
+        return self.task.reset(key, params.task)
+
+    def step_env(
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: GymnaxParams
+    ) -> tuple[Array, PyTree, Array, Bool[Array, ""], dict[str, Any]]:
+        """Step within a trial; as in gymnax five values, in "0.0" with either end."""
+        moved = self._move(key, state, action, params)
+        obs, state, reward, terminated, truncated, info = moved
+        done = terminated | truncated if self.generation == "0.0" else terminated
+        return obs, state, reward, done, info
+
+    def action_space(self, params: GymnaxParams | None = None) -> Any:
+        """The actions, in gymnax's classes where gymnax is installed."""
+        return _gymnax_space(self.task.action_space)
+
+    def observation_space(self, params: GymnaxParams | None = None) -> Any:
+        """The observations, in gymnax's classes where gymnax is installed."""
+        return _gymnax_space(self.task.observation_space)
+
+    def _move(
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: GymnaxParams
+    ) -> tuple[Any, ...]:
+        space = self.task.action_space
+        if isinstance(space, Box):  # gymnax's callers may pass a number
+            action = jnp.reshape(jnp.asarray(action), (space.size,))
+        return self.task.step(key, state, action, params.task)
+
+
+def make(name: str, generation: str | None = None) -> tuple[GymnaxEnv, GymnaxParams]:
+    """Return a task and its numbers, as `gymnax.make` does.
+
+    Args:
+        name: any name of `freeproj.envs.make`, in any capitals (popjym writes
+            MineSweeperEasy where we write MinesweeperEasy).
+        generation: "1.0" or "0.0" (see `GymnaxEnv`); by default that of the installed
+            gymnax, or "1.0".
+    """
+    env = GymnaxEnv(make_task(_known_name(name)), generation or _installed())
+    return env, env.default_params
+
+
+def _known_name(name: str) -> str:
+    names = (known for family in REGISTRY.values() for known in family.names())
+    return {known.lower(): known for known in names}.get(name.lower(), name)
+
+
+def _installed() -> str:
+    try:
+        version = importlib.metadata.version("gymnax")
+    except importlib.metadata.PackageNotFoundError:
+        return "1.0"
+    return "0.0" if version.startswith("0.") else "1.0"
+
+
+def _gymnax_space(space: Box | Discrete) -> Any:
+    box, discrete = BoxSpace, DiscreteSpace
+    if importlib.util.find_spec("gymnax"):
+        from gymnax.environments import spaces
+
+        box, discrete = spaces.Box, spaces.Discrete
+    if isinstance(space, Discrete):
+        return discrete(space.n)
+    low, high = (jnp.array(side, jnp.float32) for side in (space.low, space.high))
+    return box(low, high, (space.size,))

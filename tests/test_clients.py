@@ -1,0 +1,58 @@
+"""Other people's trainers find our environments by id, and other systems import us."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import freeproj
+import freeproj.adapters.gymnasium  # noqa: F401
+
+SOURCE = Path(freeproj.__file__).parent
+
+
+def test_ppo_of_stable_baselines3_learns_by_id():
+    sb3 = pytest.importorskip("stable_baselines3")
+    model = sb3.PPO("MlpPolicy", "freeproj/HigherLower-v0", n_steps=64, batch_size=64)
+    assert model.learn(64).num_timesteps == 64
+
+
+def test_stable_baselines3_makes_vector_environments_by_id():
+    pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.env_util import make_vec_env
+
+    envs = make_vec_env("freeproj/CountRecall-v0", n_envs=3, seed=0)
+    assert envs.reset().shape == (3, 4)
+
+
+def test_maskable_ppo_asks_for_the_masks():
+    contrib = pytest.importorskip("sb3_contrib")
+    env = gym.make(
+        "freeproj/MetaEnv-v0", tasks=["HigherLower", "Minesweeper"], n_trials=2, dim=16
+    )
+    model = contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32)
+    assert model.learn(32).num_timesteps == 32
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", ["Battleship", "StatelessPendulum", "MetaEnv"])
+def test_torchrl_finds_the_specs_right(env_id):
+    torchrl = pytest.importorskip("torchrl.envs")
+    env = torchrl.GymEnv(f"freeproj/{env_id}-v0")
+    torchrl.check_env_specs(env)
+
+
+def test_everything_imports_where_unix_modules_are_missing():
+    """Windows has neither `fcntl` nor `resource`."""
+    modules = [
+        ".".join(("freeproj", *path.relative_to(SOURCE).with_suffix("").parts))
+        for folder in ("experiments", "cli", "envs")
+        for path in SOURCE.joinpath(folder).rglob("*.py")
+        if path.stem not in ("ray", "__init__")
+    ]
+    code = "import sys, importlib; sys.modules |= {'fcntl': None, 'resource': None}\n"
+    code += f"for name in {modules!r}: importlib.import_module(name)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-500:]
