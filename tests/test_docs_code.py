@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fake_study import write_study
 from freeproj.experiments.dataset import read_dataset
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -96,3 +97,11 @@ def test_a_run_of_all_that_is_ones_own(files, tmp_path):
     dataset = read_dataset(tmp_path / "runs")
     assert (dataset.n_finished, dataset.seeds) == (2, (0, 1))
     assert "test/matrices_of_mine:backwards/episodes/episode_return" in dataset.metrics
+
+
+def test_a_figure_of_ones_own_is_drawn(files, tmp_path):
+    from freeproj.cli import main
+
+    write_study(tmp_path / "runs", tasks=("HigherLower",), lengths=(1,), n_updates=4)
+    main(["figure", "spread:SPEC", "--runs", "runs", "--out", "spread.png"])
+    assert (tmp_path / "spread.png").stat().st_size > 1000

@@ -15,7 +15,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Registry", "import_name", "is_import_name", "name_of", "suggestion"]
+__all__ = [
+    "Registry",
+    "import_name",
+    "import_own",
+    "is_import_name",
+    "name_of",
+    "suggestion",
+]
 
 _T = TypeVar("_T")
 
@@ -67,22 +74,27 @@ def is_import_name(name: str) -> bool:
 def import_name(name: str, kind: str = "object") -> Any:
     """Import `module:attribute`; modules of the working directory are found too."""
     module, _, attribute = name.partition(":")
-    # An installed command does not look there by itself, unlike `python -m`.
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        thing: Any = importlib.import_module(module)
-    except ImportError as error:
-        raise ValueError(
-            f"The {kind} {name!r} cannot be imported: {error}. Run from the folder of "
-            f"{module.split('.')[0]}.py, or install it."
-        ) from error
+    thing: Any = import_own(module, f"{kind} {name!r}")
     for part in attribute.split("."):
         if not hasattr(thing, part):
             near = suggestion(part, (each for each in dir(thing) if each[0] != "_"))
             raise ValueError(f"The {kind} {name!r}: {module} has no {part!r}.{near}")
         thing = getattr(thing, part)
     return thing
+
+
+def import_own(module: str, what: str = "module") -> Any:
+    """Import a module; those of the working directory are found too."""
+    # An installed command does not look there by itself, unlike `python -m`.
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ValueError(
+            f"The {what} cannot be imported: {error}. Run from the folder of "
+            f"{module.split('.')[0]}.py, or install it."
+        ) from error
 
 
 def name_of(thing: Any) -> str:

@@ -7,8 +7,8 @@ import pytest
 
 from freeproj.envs import HigherLower, RepeatFirst, RepeatPrevious
 from freeproj.envs.cards import CardState, card_name, draw_deck, rank_of, suit_of
-from players.ceilings import higher_lower_knowing_deck, repeat_previous_perfect
 from freeproj.envs.shuffle import shuffle
+from players.ceilings import higher_lower_knowing_deck, repeat_previous_perfect
 
 
 @pytest.mark.parametrize("n_decks", [1, 3, 16])

@@ -26,6 +26,13 @@ __all__ = ["report"]
     help="The folder for figures, numbers and report.html.",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
+@click.option(
+    "--import",
+    "modules",
+    multiple=True,
+    metavar="MODULE",
+    help="Import a module of one's own first, which adds claims, figures or tables.",
+)
 @click.option("--again", is_flag=True, help="Compute anew what is already there.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 def report(
@@ -33,6 +40,7 @@ def report(
     published: bool,
     out: Path,
     only: tuple[str, ...],
+    modules: tuple[str, ...],
     again: bool,
     quiet: bool,
 ) -> None:
@@ -44,8 +52,11 @@ def report(
     """
     if published == (runs is not None):
         raise ValueError("Give a folder of runs, or --published, and not both.")
+    from freeproj.names import import_own
     from freeproj.report.page.building import key_lines, make_report
 
+    for module in modules:
+        import_own(module, f"module {module!r}")
     made = make_report(
         out,
         runs,

@@ -116,7 +116,7 @@ def own_data_report(
     lengths: Sequence[int] = (1, 2, 4, 8),
     ridges: Sequence[Number] = (1e-2,),
     *,
-    target: Num[_AnyArray, "samples *outputs"] | None = None,
+    target: Num[_AnyArray, "samples *outputs"] | None = None,  # noqa: F821
     n_words: int = 256,
     n_trials: int | None = None,
     seed: int = 0,

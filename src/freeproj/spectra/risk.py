@@ -57,7 +57,8 @@ class BestRidge(NamedTuple):
 
 
 def spectrum_of(
-    X: Num[_AnyArray, "d p"], target: Num[_AnyArray, "samples *outputs"]
+    X: Num[_AnyArray, "d p"],
+    target: Num[_AnyArray, "samples *outputs"],  # noqa: F821
 ) -> TargetSpectrum:
     """Return what the risk needs of data X, one sample per column, and its target.
 

@@ -9,6 +9,7 @@ name, so that the list of figures needs no drawing library. A figure of one's ow
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ import numpy as np
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.files import write_atomically
-from freeproj.names import Registry
+from freeproj.names import Registry, import_own
 from freeproj.report.saved import Numbers, load_numbers, save_numbers
 
 __all__ = [
@@ -42,7 +43,7 @@ class FigureSpec:
     """A figure: the module that makes it, its options, and one line for people.
 
     Args:
-        module: a name in this package, or a full one with dots.
+        module: a name in this package, or a module of one's own.
         section: of the page.
         study: the published study that it shows best; for figures of runs.
     """
@@ -57,9 +58,10 @@ class FigureSpec:
 
     def load(self) -> ModuleType:
         """Import the figure's module, and with it the drawing library."""
-        inside = "." not in self.module
-        name = f"freeproj.report.figures.{self.module}" if inside else self.module
-        return importlib.import_module(name)
+        ours = f"freeproj.report.figures.{self.module}"
+        if "." not in self.module and importlib.util.find_spec(ours):
+            return importlib.import_module(ours)
+        return import_own(self.module, f"figure {self.name!r}")
 
 
 _OF_RUNS: dict[str, Any] = {"needs_runs": True, "section": "training"}
