@@ -24,8 +24,11 @@ config = fp.TrainConfig(
 
 result = fp.train(jax.random.key(0), config)
 for row in result.log:
-    trained, tested = row["train/episode_return"], row["test/episodes/episode_return"]
+    trained, tested = (
+        row["train/episode_return"],
+        row["test/tile/episodes/episode_return"],
+    )
     print(f"update {row['update']}: train {trained:.2f}, test {tested:.2f}")
 
-found = fp.evaluate(jax.random.key(1), result.agent, config, map="random")
-print("returns of trials under a new word:", found.trial_returns.round(2).tolist())
+found = fp.evaluate(jax.random.key(1), result.agent, config, maps="random")["random"]
+print("returns of trials under new maps:", found.trial_returns.round(2).tolist())

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 __all__ = [
+    "EvaluationConfig",
     "FreeProjection",
     "MetaEnv",
+    "NetworkConfig",
+    "PPOConfig",
     "Study",
     "TrainConfig",
     "__version__",
@@ -27,7 +30,9 @@ __all__ = [
     "matrices",
     "metaenv",
     "projection",
+    "read_config",
     "read_dataset",
+    "register",
     "spectra",
     "stats",
     "train",
@@ -36,13 +41,18 @@ __all__ = [
 
 # Where a name that is not itself a module lives.
 _HOMES = {
+    "EvaluationConfig": "config",
     "FreeProjection": "projection",
     "MetaEnv": "metaenv",
+    "NetworkConfig": "config",
+    "PPOConfig": "config",
     "Study": "study",
     "TrainConfig": "config",
     "evaluate": "evaluation",
     "load_agent": "experiments.agents",
+    "read_config": "experiments.settings",
     "read_dataset": "experiments.dataset",
+    "register": "envs.registry",
     "train": "training",
 }
 
@@ -59,10 +69,12 @@ if TYPE_CHECKING:
         stats,
         words,
     )
-    from freeproj.config import TrainConfig
+    from freeproj.config import EvaluationConfig, NetworkConfig, PPOConfig, TrainConfig
+    from freeproj.envs.registry import register
     from freeproj.evaluation import evaluate
     from freeproj.experiments.agents import load_agent
     from freeproj.experiments.dataset import read_dataset
+    from freeproj.experiments.settings import read_config
     from freeproj.metaenv import MetaEnv
     from freeproj.projection import FreeProjection
     from freeproj.study import Study

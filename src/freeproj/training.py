@@ -71,6 +71,15 @@ class TrainResult(NamedTuple):
     agent: ActorCritic
     log: list[dict[str, Any]]
 
+    def __repr__(self) -> str:
+        tested = {
+            name.split("/")[1]: value
+            for name, value in (self.log[-1] if self.log else {}).items()
+            if name.startswith("test/") and name.endswith("episodes/episode_return")
+        }
+        last = ", ".join(f"{name} {value:.2f}" for name, value in tested.items())
+        return f"TrainResult({len(self.log)} updates; test {last or '– (not tested)'})"
+
 
 def train(
     key: PRNGKeyArray,

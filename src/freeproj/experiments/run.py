@@ -65,6 +65,10 @@ class Run:
         self.folder = folder
         self.config = config
 
+    def __repr__(self) -> str:
+        done = f"{len(self.log())} of {self.config.n_updates} updates"
+        return f"Run({str(self.folder)!r}, {self.health}, {done})"
+
     @property
     def is_finished(self) -> bool:
         """Whether the run has come to its end."""
