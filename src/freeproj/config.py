@@ -14,7 +14,7 @@ from typing import Any
 from freeproj.agents import MEMORIES
 from freeproj.envs import Environment, make, task_name
 from freeproj.metaenv import MetaEnv, common_actions
-from freeproj.names import name_of
+from freeproj.names import as_name
 from freeproj.observation_maps import MAPS
 from freeproj.projection import FreeProjection
 
@@ -115,7 +115,8 @@ class EvaluationConfig:
 
     def __post_init__(self):
         _check(self.every >= 0, "evaluation.every", "not be negative", self.every)
-        maps = (self.maps,) if isinstance(self.maps, str) else tuple(self.maps)
+        several = isinstance(self.maps, tuple | list)
+        maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
         _check(len(maps) > 0, "evaluation.maps", "name at least one map", maps)
         _check(len(set(maps)) == len(maps), "evaluation.maps", "name each once", maps)
@@ -168,8 +169,7 @@ class TrainConfig:
         else:
             names = task_name(self.task)
         object.__setattr__(self, "task", names)
-        if not isinstance(self.memory, str):
-            object.__setattr__(self, "memory", name_of(self.memory))
+        object.__setattr__(self, "memory", as_name(self.memory))
         MEMORIES.resolve(self.memory)
         for name in ("n_updates", "n_envs", "n_steps"):
             value = getattr(self, name)

@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 __all__ = [
     "Registry",
+    "as_name",
     "import_name",
     "import_own",
     "is_import_name",
@@ -106,6 +107,11 @@ def name_of(thing: Any) -> str:
             "top level of a module."
         )
     return name
+
+
+def as_name(thing: Any) -> str:
+    """Return a name as it is, and of anything else its `module:attribute`."""
+    return thing if isinstance(thing, str) else name_of(thing)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 from freeproj import matrices, words
 from freeproj.families import check_family, family_of
+from freeproj.names import as_name
 
 __all__ = ["FreeProjection", "projected_radius"]
 
@@ -52,6 +53,7 @@ class FreeProjection:
     inverses: bool = False
 
     def __post_init__(self):
+        object.__setattr__(self, "family", as_name(self.family))
         if self.input_dim == 0:
             object.__setattr__(self, "input_dim", self.dim)
         for name in ("n_generators", "length", "dim", "input_dim"):

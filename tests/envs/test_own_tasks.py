@@ -4,10 +4,12 @@ named."""
 import pytest
 
 from corridor import SHORT, Corridor, long_corridor
-from freeproj.config import TrainConfig
+from freeproj import FreeProjection
+from freeproj.config import EvaluationConfig, TrainConfig
 from freeproj.envs import HigherLower, make, task_name
 from freeproj.experiments.run import open_run, read_run
 from freeproj.experiments.settings import read_config, run_name
+from own_things import backwards, make_gru, signs
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,18 @@ def test_settings_take_the_task_itself_and_store_its_name(task, name):
     config = TrainConfig(task=task)
     assert config.task == name
     assert config == TrainConfig(task=name)
+
+
+@pytest.mark.usefixtures("untyped")
+def test_memories_families_and_maps_may_be_the_things_themselves():
+    config = TrainConfig(
+        memory=make_gru,
+        projection=FreeProjection(4, 1, family=signs),
+        evaluation=EvaluationConfig(maps=("tile", backwards)),
+    )
+    assert config.memory == "own_things:make_gru"
+    assert config.projection.family == "own_things:signs"
+    assert config.test_maps == ("tile", "own_things:backwards", "zero")
 
 
 def test_a_task_with_arguments_needs_a_maker():
