@@ -22,6 +22,7 @@ __all__ = [
     "import_own",
     "is_import_name",
     "name_of",
+    "printable",
     "suggestion",
 ]
 
@@ -118,3 +119,13 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """Return " Did you mean `x`?" for the nearest known name, or nothing."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f" Did you mean `{near[0]}`?" if near else ""
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Escape what a terminal would obey instead of show, such as `\x1b`."""
+    return "".join(
+        each
+        if each.isprintable() or each in keep
+        else each.encode("unicode_escape").decode()
+        for each in text
+    )

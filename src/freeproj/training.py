@@ -57,12 +57,15 @@ class DivergedError(ArithmeticError):
     """Training met a number that is not finite; the state before it is still good."""
 
     def __init__(self, update: int, quantity: str):
-        super().__init__(
-            f"Diverged at update {update}: the {quantity} is not finite. A smaller "
-            "`ppo.learning_rate` or `ppo.max_grad_norm` may help; a task must pay "
-            "finite rewards."
-        )
+        super().__init__(update, quantity)  # as given, so that it can be pickled
         self.update, self.quantity = update, quantity
+
+    def __str__(self) -> str:
+        return (
+            f"Diverged at update {self.update}: the {self.quantity} is not finite. A "
+            "smaller `ppo.learning_rate` or `ppo.max_grad_norm` may help; a task must "
+            "pay finite rewards."
+        )
 
 
 class TrainResult(NamedTuple):

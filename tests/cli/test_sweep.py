@@ -53,7 +53,7 @@ def test_a_failing_run_ends_with_code_1_and_its_last_lines(freeproj, study, tmp_
     (bad / "checkpoint" / "state.npz").write_text("not an archive")
     ended = freeproj("sweep", study, "--out", out, "--quiet")
     assert ended.code == 1
-    assert f"{bad} failed twice:" in ended.err
+    assert f"{bad} failed:" in ended.err
     assert "state.npz cannot be read" in ended.err
     assert "1 of 2 runs failed." in ended.err
 

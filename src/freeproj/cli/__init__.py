@@ -2,15 +2,19 @@
 
 `freeproj --help` must answer at once, so this module imports click and nothing else;
 a command lives in a module of its own beside this one and is named in `_COMMANDS`.
-Bad input ends with one line and exit code 2, failed work with 1.
+Whatever goes wrong ends with one line; `stopping` says with which exit code.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 import click
+
+from freeproj.cli.stopping import exit_code, explain, terminable
+from freeproj.names import printable
 
 __all__ = ["main"]
 
@@ -94,23 +98,29 @@ def _commands() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Runs a command; the program's entry point."""
     try:
-        _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
+        with terminable():
+            _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         sys.exit(0)
     except click.ClickException as error:
         _fail(error.format_message(), 2)
-    except (click.Abort, KeyboardInterrupt):
-        _fail("Stopped.", 130)
-    except (ValueError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        # The library's own refusals: they name argument, rule, value and way out.
-        _fail(str(error), 2)
-    except ModuleNotFoundError as error:
-        _fail(_missing_extra(error), 2)
+    except click.Abort as error:  # click's name for what stops a command
+        _fail("Stopped.", exit_code(error.__cause__ or KeyboardInterrupt()))
+    except BrokenPipeError:
+        # Nobody reads any more (`freeproj ... | head`): end quietly, as other tools do.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (Exception, KeyboardInterrupt) as error:
+        if os.environ.get("FREEPROJ_DEBUG", "") not in ("", "0"):
+            raise
+        if extra := _missing_extra(error):
+            _fail(extra, 2)
+        _fail(explain(error), exit_code(error))
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"freeproj: {' '.join(message.split())}", err=True)
+    click.echo(f"freeproj: {printable(' '.join(message.split()))}", err=True)
     sys.exit(code)
 
 
@@ -127,9 +137,11 @@ _EXTRAS = {
 }
 
 
-def _missing_extra(error: ModuleNotFoundError) -> str:
+def _missing_extra(error: BaseException) -> str:
+    """Say which extra an import error asks for; nothing where it is none of ours."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
     missing = (error.name or "").split(".")[0]
     if missing not in _EXTRAS:
-        raise error
-    extra = _EXTRAS[missing]
-    return f"This needs {missing}: pip install 'freeproj[{extra}]'."
+        return ""
+    return f"This needs {missing}: pip install 'freeproj[{_EXTRAS[missing]}]'."

@@ -11,6 +11,7 @@ import click
 
 from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
+from freeproj.cli.stopping import exit_code
 from freeproj.cli.sweep_view import SweepView, duration
 
 __all__ = ["carry_out", "sweep"]
@@ -110,7 +111,7 @@ def carry_out(
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         folder = run_folder(out, outcome.config)
-        click.echo(f"freeproj: {folder} failed twice:\n{outcome.error}", err=True)
+        click.echo(f"freeproj: {folder} failed:\n{outcome.error}", err=True)
     return failed
 
 
@@ -119,13 +120,13 @@ def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) 
     try:
         with view:
             return run(todo, out, report=view.show, **options)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         click.echo(
             f"Stopped with {view.n_done} of {len(todo)} runs done; all updates so far "
-            "are saved. The same command goes on from there.",
+            "are saved. Rerun the same command to resume.",
             err=True,
         )
-        raise SystemExit(130) from None
+        raise SystemExit(exit_code(stop)) from None
 
 
 def _print_plan(configs: tuple, out: Path) -> list:

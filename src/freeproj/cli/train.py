@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freeproj.cli.settings import parse_settings
+from freeproj.cli.stopping import exit_code, explain
 from freeproj.cli.trackers import Tracker, open_trackers
+from freeproj.names import printable
 
 if TYPE_CHECKING:
     from freeproj.cli.train_view import TrainProgress
@@ -68,18 +70,18 @@ def train(
     try:
         with TrainProgress(chosen, len(run.log()), quiet) as progress:
             run_training(chosen, out, report=_reporter(progress, trackers))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         done = len(run.log())
         click.echo(
             f"Stopped after {done} of {chosen.n_updates} updates; all of them are "
             "saved. Rerun the same command to resume.",
             err=True,
         )
-        raise SystemExit(130) from None
+        raise SystemExit(exit_code(stop)) from None
     except OSError as error:
         click.echo(
-            f"freeproj: {error}. The run keeps its last checkpoint: fix this, then "
-            "rerun the same command to resume.",
+            f"freeproj: {printable(explain(error))} The run keeps its last checkpoint: "
+            "fix this, then rerun the same command to resume.",
             err=True,
         )
         raise SystemExit(1) from None

@@ -8,6 +8,7 @@ A run is a folder named by its settings:
     agent.npz          the weights, at the end
     final.json         the last line of the log: the run is finished
     timing.jsonl       when each update ended; apart, as it differs between equal runs
+    diverged.json      where a number was not finite: the run cannot go on
 
 An update counts once its checkpoint is in place; what the log has beyond it is cut off
 when the run goes on. Nothing is pickled: arrays are stored by number and must fit the
@@ -39,7 +40,7 @@ from freeproj.experiments.settings import (
     to_toml,
 )
 from freeproj.files import write_atomically
-from freeproj.training import seed_key, start, train
+from freeproj.training import DivergedError, seed_key, start, train
 
 __all__ = [
     "LockedRunError",
@@ -136,12 +137,27 @@ class Run:
             self.folder / "final.json", lambda file: file.write(last.encode())
         )
 
-    def mark_diverged(self, reason: str) -> None:
-        """Say why the run cannot go on; its last good checkpoint stays."""
-        text = json.dumps({"reason": reason}) + "\n"
+    def mark_diverged(self, error: DivergedError) -> None:
+        """Store why the run cannot go on; its last good checkpoint stays."""
+        reason = f"the {error.quantity} is not finite at update {error.update}"
+        found = {"update": error.update, "quantity": error.quantity, "reason": reason}
+        text = json.dumps(found) + "\n"
         write_atomically(
             self.folder / "diverged.json", lambda file: file.write(text.encode())
         )
+
+    def divergence(self) -> DivergedError | None:
+        """Return where the run diverged, None where it did not."""
+        path = self.folder / "diverged.json"
+        if not path.exists():
+            return None
+        try:
+            found = json.loads(path.read_text())
+            return DivergedError(int(found["update"]), str(found["quantity"]))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise ValueError(
+                f"{path} is damaged; delete it to try the run again."
+            ) from None
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -201,12 +217,16 @@ def run_training(
 ) -> Run:
     """Trains in a folder below `out`: starts, goes on, or finds the run finished.
 
-    `report` is called with each new row of the log, after it is safe on disk.
+    `report` is called with each new row of the log, after it is safe on disk. A run
+    that diverges is marked so and raises `DivergedError`, now and whenever it is asked
+    for again: the same settings diverge at the same update.
     """
     run = open_run(out, config)
     with run.lock():
         if run.is_finished:
             return run
+        if (known := run.divergence()) is not None:
+            raise known
         key = seed_key(config.seed)
         state = None
         if run.has_checkpoint:
@@ -219,7 +239,11 @@ def run_training(
             if report is not None:
                 report(row)
 
-        result = train(key, config, state=state, report=record)
+        try:
+            result = train(key, config, state=state, report=record)
+        except DivergedError as error:
+            run.mark_diverged(error)
+            raise
         run.finish(result.agent)
     return run
 

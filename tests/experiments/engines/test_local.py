@@ -143,7 +143,7 @@ def test_ctrl_c_stops_the_workers_and_says_how_to_go_on(tmp_path):
     sweep.send_signal(signal.SIGINT)
     _, errors = sweep.communicate(timeout=60)
     assert sweep.returncode == 130
-    assert "The same command goes on from there." in errors
+    assert "Rerun the same command to resume." in errors
     assert "Traceback" not in errors
     wait_until(lambda: not any(map(is_running, workers)), seconds=20)
 

@@ -2,7 +2,8 @@
 
 Runs that differ in their seed only share compiled programs, so a worker is given those
 in a row. A run that fails, or whose worker dies, is tried once more in a new process,
-where it goes on from its checkpoint.
+where it goes on from its checkpoint; a second time only if it had got further. A run
+that diverges would do so again: it is given up at once.
 """
 
 from __future__ import annotations
@@ -150,11 +151,14 @@ class _Work:
         for answer in self._worker(me).ask(**order):
             kind, row = answer["kind"], answer.get("row")
             if kind in ("row", "done"):
+                self._failures.pop(run_name(config), None)  # it got further
                 self._tell(Event(config, kind, row))
             if kind == "done":
                 self.outcomes[run_name(config)] = Outcome(config, row)
             elif kind == "locked":
                 self._wait_for(config)
+            elif kind == "diverged":
+                self._give_up(config, answer["text"])
             elif kind in ("failed", "died"):
                 self._end_worker(me)
                 self._fail(config, last_lines(answer["text"]))
@@ -176,8 +180,11 @@ class _Work:
                 self._waiting.insert(0, config)
                 self._tell(Event(config, "retry", text=text))
             else:
-                self.outcomes[name] = Outcome(config, None, text)
-                self._tell(Event(config, "failed", text=text))
+                self._give_up(config, text)
+
+    def _give_up(self, config: TrainConfig, text: str) -> None:
+        self.outcomes[run_name(config)] = Outcome(config, None, text)
+        self._tell(Event(config, "failed", text=text))
 
     def _tell(self, event: Event) -> None:
         with self._lock:

@@ -39,7 +39,9 @@ def main() -> None:
         try:
             _ORDERS[order["order"]](order, answers)
         except Exception as error:
-            _answer(answers, kind=_kind_of(error), text=traceback.format_exc())
+            kind = _kind_of(error)
+            text = str(error) if kind == "diverged" else traceback.format_exc()
+            _answer(answers, kind=kind, text=text)
 
 
 def _listen(orders: queue.Queue[str]) -> None:
@@ -71,7 +73,10 @@ _ORDERS = {"train": _train, "measure": _measure}
 
 def _kind_of(error: Exception) -> str:
     from freeproj.experiments.run import LockedRunError
+    from freeproj.training import DivergedError
 
+    if isinstance(error, DivergedError):
+        return "diverged"
     return "locked" if isinstance(error, LockedRunError) else "failed"
 
 

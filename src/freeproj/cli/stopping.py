@@ -1,0 +1,79 @@
+"""How a command ends early: Ctrl-C, a scheduler's SIGTERM, or an error, on one line.
+
+Bad input ends with exit code 2, failed work with 1, Ctrl-C with 130 and SIGTERM with
+143. With `FREEPROJ_DEBUG=1` an error keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+__all__ = ["TerminatedError", "exit_code", "explain", "terminable"]
+
+_INPUT_ERRORS = (
+    ValueError,
+    FileNotFoundError,
+    FileExistsError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+    RecursionError,
+)
+_INPUT_NUMBERS = (errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL)
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM came: end as on Ctrl-C, with another exit code."""
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Turn SIGTERM into `TerminatedError`, so that it ends a command as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_signal: object) -> None:
+        raise TerminatedError
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def exit_code(error: BaseException) -> int:
+    """Return the exit code that an error asks for."""
+    if isinstance(error, TerminatedError):
+        return 143
+    if isinstance(error, KeyboardInterrupt):
+        return 130
+    if isinstance(error, _INPUT_ERRORS):
+        return 2
+    return 2 if isinstance(error, OSError) and error.errno in _INPUT_NUMBERS else 1
+
+
+def explain(error: BaseException) -> str:
+    """Say in one line what an error means."""
+    if isinstance(error, KeyboardInterrupt):
+        return "Stopped."
+    if isinstance(error, RecursionError):
+        return "The input is nested too deeply."
+    if isinstance(error, MemoryError):
+        return f"Not enough memory. {error}".strip()
+    if isinstance(error, OSError) and error.errno is not None:
+        # os.strerror is the usual English sentence; str(error) would add a number.
+        named = f"{error.filename}: " if error.filename is not None else ""
+        return f"{named}{error.strerror or os.strerror(error.errno)}."
+    if isinstance(error, ValueError | OSError | ArithmeticError):
+        return str(error) or type(error).__name__
+    return (
+        f"Unexpected {type(error).__name__}: {error}. Please report this; "
+        "FREEPROJ_DEBUG=1 shows the traceback."
+    )
