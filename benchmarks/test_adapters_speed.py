@@ -11,9 +11,7 @@ import time
 import timeit
 
 import gymnasium as gym
-import jaxtyping
 import numpy as np
-import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from threadpoolctl import threadpool_limits
@@ -25,16 +23,7 @@ LAW = FreeProjection.with_words(256, length=4)
 SPACE = gym.spaces.Box(-1, 1, (4,), np.float32)
 
 
-@pytest.fixture(autouse=True)
-def _as_for_users():
-    """No checks of signatures, which only the tests have; one thread, as a unit."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    with threadpool_limits(1):
-        yield
-    jaxtyping.config.update("jaxtyping_disable", False)
-
-
-def microseconds(work, number=2000, repeats=7):
+def microseconds(work, number=100, repeats=100):
     work()
     return 1e6 * min(timeit.repeat(work, number=number, repeat=repeats)) / number
 
@@ -78,7 +67,7 @@ class StillVector(VectorEnv):
         return self.shown, self.none, self.never, self.never, {}
 
 
-def test_wrappers_of_gymnasium():
+def test_adapters():
     """In a process of its own: even switched off, checks cost more than a step."""
     done = subprocess.run(
         [sys.executable, __file__], capture_output=True, text=True, check=True
@@ -106,41 +95,40 @@ def measure_sixty_four_environments():
     say("ProjectVectorObservation over a batched product", over / product, 2, "x")
 
 
-@pytest.mark.parametrize("batch", [1, 64, 4096])
-def test_the_layer_beside_nn_linear(batch):
-    torch = pytest.importorskip("torch")
+def measure_torch(batch):
+    import torch
+
     from freeproj.adapters.torch import FreeProjectionLayer
 
     torch.set_num_threads(1)
     layer = FreeProjectionLayer(4, LAW, seed=0)
     linear = torch.nn.Linear(4, 128, bias=False).requires_grad_(False)
     x, words = torch.randn(batch, 4), layer.sample_words(batch)
-    number = 1000 if batch < 4096 else 50
+    number = 100 if batch < 4096 else 5
     plain = microseconds(lambda: linear(x), number)
     one = microseconds(lambda: layer(x), number)
     each = microseconds(lambda: layer(x, words), number)
     say(f"torch layer beside nn.Linear, batch {batch}", one / plain, 1.3, "x")
-    print(f"... with a word for each row: {each / plain:.1f}x")
+    print(f"... with a word for each row: {each / plain:.1f}x (no target)")
 
 
-def test_fitting_beside_gaussian_random_projection():
-    random_projection = pytest.importorskip("sklearn.random_projection")
+def measure_fitting():
+    from sklearn.random_projection import GaussianRandomProjection
+
     from freeproj.adapters.sklearn import FreeRandomProjection
 
     X = np.random.default_rng(0).standard_normal((100, 2000))
 
     def seconds(make):
         times = []
-        for seed in range(7):
+        for seed in range(15):
             model = make(seed)
             start = time.perf_counter()
             model.fit(X)
             times.append(time.perf_counter() - start)
-        return np.median(times)
+        return min(times)
 
-    gaussian = seconds(
-        lambda seed: random_projection.GaussianRandomProjection(128, random_state=seed)
-    )
+    gaussian = seconds(lambda seed: GaussianRandomProjection(128, random_state=seed))
     free = seconds(lambda seed: FreeRandomProjection(128, 4, 4, random_state=seed))
     say("scikit-learn fit, d = 2000, k = 128, ℓ = 4", free / gaussian, 10, "x")
 
@@ -149,3 +137,6 @@ if __name__ == "__main__":
     with threadpool_limits(1):
         measure_one_environment()
         measure_sixty_four_environments()
+        for size in (1, 64, 4096):
+            measure_torch(size)
+        measure_fitting()
