@@ -1,6 +1,7 @@
 """Cells: what the runs vary, and nothing else."""
 
 from fake_dataset import fake_dataset
+from freeproj.experiments.dataset import Dataset
 from freeproj.report.paper.cells import make_cells
 from freeproj.report.paper.curves import curve_numbers
 
@@ -62,3 +63,11 @@ def test_levels_of_ones_own_task_run_no_code():
     (key,) = cells.runs
     assert cells.levels(key).scale == 1.0
     assert cells.label(key) == "Thing, GRU, ℓ = 1"
+
+
+def test_a_budget_that_follows_from_the_other_settings_is_no_axis():
+    short = fake_dataset({"redraw_every": (0, 1)}, 1)
+    long = fake_dataset({"redraw_every": (0,)}, 1, task="RepeatFirst", n_updates=80)
+    both = Dataset((*short.runs, *long.runs))
+    assert "n_updates" in both.axes
+    assert make_cells(both).axes[3:] == ("redraw_every",)

@@ -96,6 +96,7 @@ def share_legend(figure: Figure, panels: np.ndarray) -> None:
     for axes in panels.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
+    entries = dict(sorted(entries.items(), key=lambda entry: _place(entry[0])))
     longest = max(map(len, entries), default=0)
     n_columns = max(1, int(figure.get_figwidth() / (0.5 + 0.045 * longest)))
     figure.legend(
@@ -104,6 +105,13 @@ def share_legend(figure: Figure, panels: np.ndarray) -> None:
         loc="outside lower center",
         ncols=min(n_columns, len(entries)) or 1,
     )
+
+
+def _place(label: str) -> tuple[int, str]:
+    """Word lengths first, then the paper's, then lines to compare with."""
+    kinds = ("ℓ", "the paper", "training", "held out", "chance", "best blind")
+    found = [i for i, kind in enumerate(kinds) if label.startswith(kind)]
+    return (found or [len(kinds)])[0], "" if found else label
 
 
 def mean_text(counts: np.ndarray) -> str:

@@ -69,14 +69,13 @@ def _rows(numbers: Numbers, **wanted: str) -> np.ndarray:
 def _draw_panel(
     axes: Axes, numbers: Numbers, rows: np.ndarray, task: str, family: str
 ) -> None:
+    if not rows.size:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "not run", ha="center", transform=axes.transAxes)
+        return
     titles = numbers["map_titles"].tolist()
     axes.set_xticks(range(len(titles)), [t.replace(" ", "\n", 1) for t in titles])
     axes.set_xlim(-0.5, len(titles) - 0.5)
-    if not rows.size:
-        axes.text(
-            0.5, 0.5, "not run", ha="center", color="0.5", transform=axes.transAxes
-        )
-        return
     lengths = sorted(set(numbers["length"].tolist()))
     spread = np.linspace(-0.27, 0.27, len(lengths)) if len(lengths) > 1 else [0.0]
     places = dict(zip(lengths, spread, strict=True))

@@ -35,6 +35,8 @@ COUNTING = "episodes"  # the first episode of every environment, for the whole p
 _ALWAYS = ("task", "memory", "projection.length")
 # n_words = n^ℓ: one of them is enough, the one that varies less.
 _DERIVED = ("projection.n_words", "projection.n_generators")
+# Budget and size often follow from the task: they are axes only if nothing else is.
+_BUDGET = ("n_updates", "n_envs", "n_steps", "n_trials", "network.", "evaluation.")
 _IGNORED = ("seed", "evaluation.task", *_ALWAYS)
 
 Key = tuple[Any, ...]
@@ -167,6 +169,7 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
 def _further_axes(runs: list[RunRecord], axes: Iterable[str]) -> list[str]:
     """Return the axes that are needed beside those that are always there."""
     others = [axis for axis in axes if axis not in (*_IGNORED, *_DERIVED)]
+    others.sort(key=lambda axis: axis.startswith(_BUDGET))
     shape = sorted(_DERIVED, key=lambda axis: len({_value(r, axis) for r in runs}))
     kept: list[str] = []
     for axis in (*shape, *others):

@@ -31,6 +31,8 @@ _AXES = {
     "projection.family": "matrices",
     "redraw_every": "bases",
     "ppo.discount": "discount",
+    "n_updates": "updates",
+    "n_trials": "trials",
     "previous_reward": "sees reward",
     "evaluation.maps": "tested on",
     "observation": "observation",
