@@ -8,7 +8,7 @@ import gymnasium as gym
 import pytest
 
 import freeproj
-import freeproj.adapters.gymnasium  # noqa: F401
+import freeproj.adapters.gymnasium
 
 SOURCE = Path(freeproj.__file__).parent
 

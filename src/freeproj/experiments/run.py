@@ -18,7 +18,6 @@ shapes that the settings imply. Where there is no data the log has null.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import platform
 import time
@@ -39,7 +38,7 @@ from freeproj.experiments.settings import (
     run_name,
     to_toml,
 )
-from freeproj.files import write_atomically
+from freeproj.files import lock_file, write_atomically
 from freeproj.training import DivergedError, seed_key, start, train
 
 __all__ = [
@@ -164,7 +163,7 @@ class Run:
         """Keeps other processes out, for as long as this one lives."""
         with open(self.folder / "lock", "w") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(file)
             except BlockingIOError:
                 raise LockedRunError(
                     f"{self.folder} is being written by another process; wait for it."

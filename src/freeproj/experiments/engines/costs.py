@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import resource
 import statistics
+import sys
 import time
 from typing import NamedTuple
 
@@ -47,13 +47,11 @@ def measure_cost(config: TrainConfig) -> Cost:
     more = _update_work(long) - _update_work(short)
     # Noise may make the longer one look cheaper: then all of its time is its work.
     unit = (slow - quick) / more if slow > quick and more else slow / _update_work(long)
-    # ru_maxrss counts kibibytes on Linux.
-    resident = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Cost(
         start_seconds=start_seconds,
         unit_seconds=unit,
         update_seconds=max(slow - unit * _update_work(long), 0.0),
-        process_bytes=resident,
+        process_bytes=_resident_bytes(),
         sample_bytes=sample_bytes,
     )
 
@@ -106,3 +104,14 @@ def _time_update(config: TrainConfig) -> tuple[float, float]:
     memory = step.memory_analysis()
     n_bytes = memory.temp_size_in_bytes if memory else 0.0
     return statistics.median(times), n_bytes / (config.n_envs * config.n_steps)
+
+
+def _resident_bytes() -> int:
+    """Return the most memory that this process has held."""
+    try:
+        import resource
+    except ImportError:  # Windows: what a process held where it could be asked
+        return 2**29
+    # Counted in kibibytes on Linux, in bytes on macOS.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
