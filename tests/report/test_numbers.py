@@ -1,10 +1,37 @@
 """Numbers on disk: whole or not at all, and never pickled."""
 
+import io
+import os
+import zipfile
+
 import numpy as np
 import pytest
 
 from freeproj.files import write_atomically
 from freeproj.report.saved import load_numbers, save_numbers
+
+
+def header_of(shape):
+    file = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue()
+
+
+HUGE = header_of((10**6, 10**6))  # an .npy file that claims eight terabytes
+
+
+def test_an_archive_that_claims_terabytes_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "n.npz", "w") as archive:
+        archive.writestr("x.npy", HUGE)
+    with pytest.raises(ValueError, match=r"not an \.npz file"):
+        load_numbers(tmp_path / "n.npz")
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "n.npz")
+    with pytest.raises(ValueError, match="not a regular file"):
+        load_numbers(tmp_path / "n.npz")
 
 
 def test_numbers_come_back_as_they_were(tmp_path):
@@ -22,7 +49,7 @@ def test_objects_are_neither_written_nor_read(tmp_path):
         load_numbers(tmp_path / "evil.npz")
 
 
-@pytest.mark.parametrize("content", [b"", b"not an archive"])
+@pytest.mark.parametrize("content", [b"", b"not an archive", HUGE])
 def test_files_of_another_kind_are_refused(tmp_path, content):
     (tmp_path / "n.npz").write_bytes(content)
     with pytest.raises(ValueError, match=r"not an \.npz file"):

@@ -6,27 +6,19 @@ said in one line. Rows stay rows: the reader does not guess what they stand for.
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 import zipfile
-import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from freeproj.report.saved import DAMAGED, read_array
+
 __all__ = ["FORMATS", "read_matrix", "read_target"]
 
 FORMATS = (".npy", ".npz", ".csv", ".parquet")
-
-# What NumPy and zipfile raise on damaged files.
-_DAMAGED = (
-    *(ValueError, TypeError, KeyError, OSError, EOFError, OverflowError),
-    *(MemoryError, NotImplementedError, RuntimeError, SyntaxError),
-    *(zipfile.BadZipFile, zlib.error),
-)
 
 
 def read_matrix(
@@ -85,23 +77,9 @@ def _read(path: Path, array: str | None) -> np.ndarray:
 def _read_npy(path: Path) -> np.ndarray:
     try:
         with path.open("rb") as file:
-            return _read_array(file, path.stat().st_size)
-    except _DAMAGED as error:
+            return read_array(file, path.stat().st_size)
+    except DAMAGED as error:
         raise ValueError(_not_plain(path)) from error
-
-
-def _read_array(file: Any, size: int) -> np.ndarray:
-    """Read one array; one that claims more numbers than follow is not allocated."""
-    version = np.lib.format.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"version {version}")
-    header = (np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0)
-    shape, fortran, dtype = header[version[0] - 1](file)
-    count = math.prod(shape)
-    if dtype.hasobject or count * dtype.itemsize > size:
-        raise ValueError(f"{count} entries of {dtype} in {size} bytes")
-    flat = np.frombuffer(file.read(count * dtype.itemsize), dtype, count)
-    return flat.reshape(shape, order="F" if fortran else "C")
 
 
 def _read_npz(path: Path, array: str | None) -> np.ndarray:
@@ -114,8 +92,8 @@ def _read_npz(path: Path, array: str | None) -> np.ndarray:
                 (array,) = members
             if array in members:
                 with archive.open(members[array]) as file:
-                    return _read_array(file, members[array].file_size)
-    except _DAMAGED as error:
+                    return read_array(file, members[array].file_size)
+    except DAMAGED as error:
         raise ValueError(_not_plain(path)) from error
     known = ", ".join(members) or "none"
     if array is None:

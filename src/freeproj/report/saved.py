@@ -6,16 +6,25 @@ Nothing is pickled, in either direction, and a file is there whole or not at all
 
 from __future__ import annotations
 
+import math
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
 from freeproj.files import write_atomically
 
-__all__ = ["Numbers", "load_numbers", "save_numbers"]
+__all__ = ["DAMAGED", "Numbers", "load_numbers", "read_array", "save_numbers"]
+
+# What NumPy and zipfile raise on damaged files.
+DAMAGED = (
+    *(ValueError, TypeError, KeyError, OSError, EOFError, OverflowError),
+    *(MemoryError, NotImplementedError, RuntimeError, SyntaxError),
+    *(BadZipFile, zlib.error),
+)
 
 Numbers = Mapping[str, np.ndarray]
 
@@ -34,12 +43,39 @@ def save_numbers(numbers: Numbers, path: str | Path) -> Path:
 
 
 def load_numbers(path: str | Path) -> dict[str, np.ndarray]:
-    """Reads what `save_numbers` wrote."""
+    """Read what `save_numbers` wrote."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"No file {path}.")
+    if not path.is_file():  # a pipe would be waited for without end
+        raise ValueError(f"{path} is not a regular file.")
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, AttributeError, EOFError, BadZipFile) as error:
+        with ZipFile(path) as archive:
+            return {
+                item.filename.removesuffix(".npy"): _read_member(archive, item)
+                for item in archive.infolist()
+            }
+    except DAMAGED as error:
         raise ValueError(f"{path} is not an .npz file of plain arrays.") from error
+
+
+def read_array(file: Any, size: int) -> np.ndarray:
+    """Read one array in .npy format, of a file of `size` bytes.
+
+    One that claims more numbers than can follow is not allocated; nothing is unpickled.
+    """
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version}")
+    header = (np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0)
+    shape, fortran, dtype = header[version[0] - 1](file)
+    count = math.prod(shape)
+    if dtype.hasobject or count * dtype.itemsize > size:
+        raise ValueError(f"{count} entries of {dtype} in {size} bytes")
+    flat = np.frombuffer(file.read(count * dtype.itemsize), dtype, count)
+    return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def _read_member(archive: ZipFile, item: ZipInfo) -> np.ndarray:
+    with archive.open(item) as file:
+        return read_array(file, item.file_size)
