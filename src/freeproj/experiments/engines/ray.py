@@ -1,5 +1,7 @@
 """A Ray cluster, or a Ray of one's own on this machine: the same runs as Ray tasks.
 
+A Ray of one's own answers on the loopback interface only, to those who have its token.
+
 The folder must be one that every node sees. A worker or node that dies is replaced by
 Ray, and the run goes on from its checkpoint in the folder; its lock has vanished with
 the process. What returns to the driver is the last row of each log.
@@ -7,6 +9,7 @@ the process. What returns to the driver is the last row of each log.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -14,7 +17,7 @@ import sys
 import time
 import tomllib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +26,12 @@ from freeproj.experiments.engines.events import Event, Outcome, Report, last_lin
 from freeproj.experiments.engines.worker import SINGLE_THREAD
 from freeproj.experiments.run import LockedRunError, read_run, run_training
 from freeproj.experiments.settings import config_from, run_name, to_toml
+from freeproj.training import DivergedError
 
-# Ray reads these as it is imported: no environment of its own for every worker, no
-# token in the home folder.
+# Ray reads this as it is imported: no environment of its own for every worker.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
-os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 import ray
+from ray._private import ray_constants
 from ray.exceptions import RayError
 
 __all__ = ["run_ray"]
@@ -51,8 +54,9 @@ def run_ray(
     """Carries out runs as Ray tasks; returns what came of each, in order.
 
     Args:
-        address: of a running cluster, or `auto`; None starts Ray on this machine. A
-            Ray that this process has already started is used as it is.
+        address: of a running cluster, or `auto`; None starts Ray on this machine, for
+            this machine. A Ray that this process has already started is used as it is.
+            A cluster's token comes from RAY_AUTH_TOKEN or ~/.ray/auth_token.
         cpus: CPUs that each run asks for; one: it is held to one thread.
         gpus: GPUs that each run asks for.
         max_retries: how often Ray may replace a worker or node under one run.
@@ -74,16 +78,40 @@ def run_ray(
 
 
 def _connect(address: str | None) -> None:
+    """Join the cluster at an address, or start a Ray that only this machine reaches."""
     _check_reachable(address)
     # Ray forks and at once becomes another program, which JAX cannot know.
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
+    options = {"include_dashboard": False, "log_to_driver": False}
     try:
-        ray.init(address=address, include_dashboard=False, log_to_driver=False)
-    except (ConnectionError, ValueError) as error:
+        if address is None:
+            with _loopback_only():
+                ray.init(address="local", **options)
+        else:
+            ray.init(address=address, **options)
+    except (OSError, ValueError, RuntimeError, RayError) as error:
+        why = " ".join(_COLOUR.sub("", str(error)).split())
+        if address is None:
+            raise ValueError(f"Ray did not start on this machine: {why}") from error
         raise ValueError(
-            f"No Ray cluster at `--address` {address!r}: {error} Start one with "
-            "`ray start --head`, or leave the address out."
+            f"No Ray cluster at `--address` {address!r} that lets us in: {why} Start "
+            "one with `ray start --head`, give its token in RAY_AUTH_TOKEN, or leave "
+            "the address out."
         ) from error
+
+
+@contextlib.contextmanager
+def _loopback_only() -> Iterator[None]:
+    """Let Ray bind to 127.0.0.1, as it does by default on macOS and Windows.
+
+    Ray has no argument for it: it takes 127.0.0.1 for "whatever others can reach".
+    """
+    before = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
 
 
 def _check_reachable(address: str | None) -> None:
@@ -155,15 +183,23 @@ class _Tasks:
                 self._report(Event(config, "retry", text=text))
                 self._submit(task, config)
             else:
-                self._outcomes[run_name(config)] = Outcome(config, None, text)
-                self._report(Event(config, "failed", text=text))
+                self._give_up(config, text)
         else:
+            if isinstance(row, str):
+                self._give_up(config, row)
+                return
             self._outcomes[run_name(config)] = Outcome(config, row)
             self._report(Event(config, "done", row))
 
+    def _give_up(self, config: TrainConfig, text: str) -> None:
+        self._outcomes[run_name(config)] = Outcome(config, None, text)
+        self._report(Event(config, "failed", text=text))
 
-def _train(settings: str, out: str, path: list[str]) -> dict[str, Any]:
+
+def _train(settings: str, out: str, path: list[str]) -> dict[str, Any] | str:
     """Carries out one run on some node, and returns the last row of its log.
+
+    Of a run that diverged, and would again, it returns why.
 
     The node sees the modules that the driver sees, as far as it has their folders.
     """
@@ -172,6 +208,8 @@ def _train(settings: str, out: str, path: list[str]) -> dict[str, Any]:
     while True:
         try:
             return run_training(config, out).log()[-1]
+        except DivergedError as error:
+            return str(error)
         except LockedRunError:
             # The worker that this one replaces may not have noticed its node's end yet.
             time.sleep(_POLL)
