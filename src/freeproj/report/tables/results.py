@@ -231,8 +231,8 @@ def _task_rows(
     lucks = [record.luck for record in records if record.luck is not None]
     if lucks:
         best = max(lucks, key=lambda each: each.mmer)
-        line(f"luck: {best.policy}", best.mean, best.mmer)
-    line(f"blind: {levels.blind_name}", levels.blind)
+        line(f"luck: {_short(best.policy)}", best.mean, best.mmer)
+    line(f"blind: {_short(levels.blind_name)}", levels.blind)
     if records[0].sees_reward:
         line("reward only", levels.reward_only)
     line("ceiling", levels.ceiling)
@@ -275,6 +275,12 @@ def _row(
         _span(*record.budget),
         NONE if math.isnan(record.n_unfinished) else f"{record.n_unfinished:.0%}",
     )
+
+
+def _short(policy: str) -> str:
+    """Name a row of actions by initials: "left right right left" is LRRL."""
+    row = policy.removesuffix(", repeated")
+    return policy if row == policy else "".join(w[0].upper() for w in row.split())
 
 
 def _span(low: int, high: int) -> str:

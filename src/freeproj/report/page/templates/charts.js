@@ -113,7 +113,7 @@ report.chart = (() => {
   const drawLevel = (box, level, y, width) => {
     const at = y.at(level.y);
     report.svg("line", { x1: margin.left, x2: width - margin.right, y1: at, y2: at, class: "level", "stroke-dasharray": level.dash || "2 4" }, box);
-    report.svg("text", { x: width - margin.right, y: at - 5, "text-anchor": "end", class: "title" }, box, level.label);
+    report.svg("text", { x: margin.left + 3, y: at - 4, class: "label" }, box, level.label);
   };
 
   const said = ({ series, i }, axes) => {
@@ -172,16 +172,25 @@ report.raise = power => String(power).replace(/./g, sign => "⁰¹²³⁴⁵⁶�
 // A chart with choices: which task, which settings; the legend shows and hides lines.
 report.facets = (box, spec) => {
   const controls = report.make("div", { className: "controls" }, box), hidden = new Set();
-  const chosen = {};
-  for (const select of spec.selects.filter(each => each.options.length)) {
+  const chosen = {}, selects = spec.selects.filter(each => each.options.length);
+  const lists = selects.map(select => {
     chosen[select.key] = select.value;
-    if (select.options.length < 2) continue;
     const label = report.make("label", {}, controls, select.label + " ");
     const list = report.make("select", {}, label);
-    for (const [value, text] of select.options) list.add(new Option(text, value));
-    list.value = select.value;
     list.addEventListener("change", () => { chosen[select.key] = list.value; draw(); });
-  }
+    return list;
+  });
+  // Each list offers what there is for the choices before it, and is hidden if that is one.
+  const offer = () => selects.forEach((select, i) => {
+    const before = selects.slice(0, i).map(each => each.key);
+    const there = new Set(spec.series.filter(each => select.key in each.at
+      && before.every(key => !(key in each.at) || each.at[key] === chosen[key])).map(each => each.at[select.key]));
+    const options = select.options.filter(([value]) => there.has(value));
+    if (options.length && !there.has(chosen[select.key])) chosen[select.key] = options[0][0];
+    lists[i].replaceChildren(...options.map(([value, text]) => new Option(text, value)));
+    lists[i].value = chosen[select.key];
+    lists[i].parentElement.hidden = options.length < 2;
+  });
   const legend = report.make("div", { className: "legend" }, box);
   const plot = report.make("div", { className: "plot" }, box);
   const fits = (each, column) => Object.entries(each.at).every(([key, value]) =>
@@ -204,6 +213,7 @@ report.facets = (box, spec) => {
     }
   };
   const draw = () => {
+    offer();
     const columns = spec.columns ? spec.columns.values : [[null, ""]];
     const panels = columns.map(([value, title]) => ({ title,
       series: spec.series.filter(each => fits(each, value)),

@@ -17,7 +17,7 @@ from freeproj.report.paper.claims.findings import (
     pooled_text,
 )
 from freeproj.report.paper.comparisons import Comparison, against_plain, looks
-from freeproj.report.paper.labels import settings_text
+from freeproj.report.paper.labels import seeds_text, settings_text
 from freeproj.report.paper.numbers import PAPER_LENGTHS
 from freeproj.report.paper.verdicts import (
     LEVEL,
@@ -161,7 +161,8 @@ def _length_findings(cells: Cells, groups: list[dict[int, Key]]) -> tuple[Findin
                 value=choice.mean / scale,
                 interval=None,
                 unit="chosen ℓ less ℓ = 1 on other seeds, share of the headroom",
-                basis=f"Halves chose {said or 'nothing'}; {choice.n} seeds{few}."
+                basis=f"Halves chose {said or 'nothing'}; "
+                + f"{seeds_text([choice.n])}{few}."
                 + (f" The paper's ℓ*: {paper}." if paper else ""),
                 seeds=choice.n,
             )
