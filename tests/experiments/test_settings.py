@@ -34,12 +34,18 @@ class LongerPPO(PPOConfig):
     momentum: float = 0.25
 
 
+def forget():
+    """Forgets the defaults of another version."""
+    module._defaults.cache_clear()
+    module._default_config.cache_clear()
+
+
 @pytest.fixture
 def one_more_setting(monkeypatch):
     """Call the result to live in a version with one more defaulted setting."""
 
     def add():
-        module._defaults.cache_clear()
+        forget()
         longer = {"ppo": dataclasses.field(default_factory=LongerPPO)}
         config = dataclasses.make_dataclass(
             "TrainConfig",
@@ -51,7 +57,7 @@ def one_more_setting(monkeypatch):
         monkeypatch.setattr(module, "TrainConfig", config)
 
     yield add
-    module._defaults.cache_clear()
+    forget()
 
 
 def test_finished_runs_stay_finished_when_a_defaulted_setting_is_added(

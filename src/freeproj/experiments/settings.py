@@ -41,6 +41,8 @@ __all__ = [
     "flat_settings",
     "nearest_key",
     "old_name",
+    "plain_settings",
+    "read_base",
     "read_config",
     "read_toml",
     "run_name",
@@ -86,7 +88,7 @@ def read_config(
     source: str | Path | None = None, settings: Mapping[str, Any] | None = None
 ) -> TrainConfig:
     """Read a TOML file, or a shipped one by its name, and override `settings`."""
-    return config_from(_read_source(source) if source else {}, settings or {})
+    return config_from(read_base(source) if source else {}, settings or {})
 
 
 def config_from(
@@ -104,9 +106,8 @@ def config_from(
         sections["projection"] = {"n_generators": 4, "length": 4} | sections[
             "projection"
         ]
-    defaults = TrainConfig()
     for name, table in sections.items():
-        top[name] = type(getattr(defaults, name))(**table)
+        top[name] = type(getattr(_default_config(), name))(**table)
     return TrainConfig(**top)
 
 
@@ -120,16 +121,7 @@ def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
 
     Several tasks are joined by +, and `projection.n_words` is added.
     """
-    given = {key: value for key, value in table.items() if key != "written_by"}
-    before = {} if "written_by" in table else _IN_0_1
-    known = _defaults()
-    settings: dict[str, Any] = dict(known)
-    settings |= {key: value for key, value in before.items() if key in known}
-    settings["projection.input_dim"] = 0
-    settings |= _with_generators(_checked(_renamed(dotted(given))))
-    settings["projection.input_dim"] = (
-        settings["projection.input_dim"] or settings["projection.dim"]
-    )
+    settings = plain_settings(table, {} if "written_by" in table else _IN_0_1)
     tasks = settings["task"]
     tasks = (tasks,) if isinstance(tasks, str) else tasks
     settings["task"] = "+".join(_task_name(task) for task in tasks)
@@ -139,6 +131,19 @@ def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
         inverses=settings["projection.inverses"],
     )
     return settings
+
+
+def plain_settings(
+    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the settings that `config_from` would give, by dotted keys, unchecked."""
+    given = {key: value for key, value in values.items() if key != "written_by"}
+    chosen = _checked(_renamed(dotted(given)) | _renamed(settings or {}))
+    found = _defaults() | {"projection.input_dim": 0} | _with_generators(chosen)
+    found["projection.input_dim"] = (
+        found["projection.input_dim"] or found["projection.dim"]
+    )
+    return found
 
 
 def dotted(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -211,7 +216,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is not TOML: {error}") from error
 
 
-def _read_source(source: str | Path) -> dict[str, Any]:
+def read_base(source: str | Path) -> dict[str, Any]:
+    """Read the tables of a TOML file, or of a shipped one by its name."""
     if str(source) in SHIPPED:
         return read_toml(_CONFIGS / f"{source}.toml")
     if not Path(source).exists():
@@ -223,8 +229,13 @@ def _read_source(source: str | Path) -> dict[str, Any]:
 
 
 @functools.cache
+def _default_config() -> TrainConfig:
+    return TrainConfig()
+
+
+@functools.cache
 def _defaults() -> dict[str, Any]:
-    return flat(TrainConfig())
+    return flat(_default_config())
 
 
 def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ The order of the runs is that of the file: the last key of the grid changes fast
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -40,7 +41,8 @@ from freeproj.experiments.settings import (
     dotted,
     flat,
     nearest_key,
-    read_config,
+    plain_settings,
+    read_base,
     run_name,
 )
 
@@ -114,7 +116,7 @@ class Grid:
 
     def _matches(self, cell: _Flat, match: _Flat) -> bool:
         """Whether all keys of a partial match agree, before any override."""
-        plain = flat(self._config({**self.settings, **cell}))
+        plain = plain_settings(self._tables, {**self.settings, **cell})
         for key, wanted in match.items():
             if key not in plain:
                 near = nearest_key(key, plain) or f" Known: {', '.join(plain)}."
@@ -124,9 +126,11 @@ class Grid:
         return True
 
     def _config(self, settings: _Flat) -> TrainConfig:
-        if isinstance(self.base, str):
-            return read_config(self.base, settings)
-        return config_from(self.base, settings)
+        return config_from(self._tables, settings)
+
+    @functools.cached_property
+    def _tables(self) -> Mapping[str, Any]:
+        return read_base(self.base) if isinstance(self.base, str) else self.base
 
 
 def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
