@@ -15,7 +15,7 @@ config = fp.TrainConfig(
     projection=fp.FreeProjection.with_words(16, length=2, dim=16),
     n_updates=3,
     n_envs=16,
-    n_steps=64,
+    n_steps=128,
     n_trials=2,
     ppo=PPOConfig(n_epochs=2, n_minibatches=2, learning_rate=1e-3),
     network=NetworkConfig(embedding_size=16, hidden_size=16, head_size=16),
