@@ -121,12 +121,11 @@ def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str,
 def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
     """Write the summary of a run for people, with the next two commands."""
     lines = []
-    for name, test in found["test"].items():
+    tested = {k: v for k, v in found["test"].items() if v["return"] is not None}
+    if not tested:
+        lines.append(f"test      – ({_why_missing(config)})")
+    for name, test in tested.items():
         what = "observation blanked" if name == "zero" else f"map {name}"
-        if test["return"] is None:
-            why = _why_missing(config)
-            lines.append(f"test      – ({what}: {why})")
-            continue
         error = (test["std"] or 0.0) / math.sqrt(max(test["episodes"] or 1, 1))
         lines.append(
             f"test      {test['return']:.2f} ± {error:.2f} ({what}, "
