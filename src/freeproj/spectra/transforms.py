@@ -62,6 +62,30 @@ class Law(abc.ABC):
         w = np.asarray(w, dtype=np.float64)
         return as_given((1 + w) / w * self.chi(w))
 
+    def density(self, x: Values) -> Any:
+        """Return the density of the continuous part; see `facts.density`."""
+        from freeproj.spectra import facts
+
+        return facts.density(self, x)
+
+    def support(self) -> tuple[float, float]:
+        """Return the ends of an interval that holds the law; see `facts.support`."""
+        from freeproj.spectra import facts
+
+        return facts.support(self)
+
+    def moment(self, order: int) -> float:
+        """Return the moment m_k; see `facts.moment`."""
+        from freeproj.spectra import facts
+
+        return facts.moment(self, order)
+
+    def sample(self, n_points: int, *, seed: int) -> np.ndarray:
+        """Draw independent points from the law; see `facts.sample`."""
+        from freeproj.spectra import facts
+
+        return facts.sample(self, n_points, seed=seed)
+
     def psi_and_slope(self, z: Computed) -> tuple[Computed, Computed]:
         """Returns ψ and ψ' for complex z in either half plane."""
         below = np.imag(z) < 0  # ψ of a conjugate is ψ's conjugate
