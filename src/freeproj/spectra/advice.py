@@ -199,7 +199,7 @@ def _thin(data: np.ndarray) -> np.ndarray:
     """
     if data.shape[1] <= data.shape[0]:
         return data
-    return np.linalg.qr(data.T, mode="r").T
+    return np.asarray(np.linalg.qr(data.T, mode="r")).T
 
 
 def _mean_share(data: np.ndarray) -> float:

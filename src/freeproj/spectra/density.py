@@ -187,7 +187,7 @@ def word_expectation(
 def _density_inside(law: _Law, log_x: np.ndarray) -> np.ndarray:
     """Return the density at points between the edges."""
     theta, log_r = _nearest(law, log_x)
-    largest = law.largest_angle
+    largest, step = law.largest_angle, np.full(log_x.shape, np.inf + 0j)
     for _ in range(8):
         log_chi, s = _log_chi(law, log_r, theta)
         step = (log_chi + log_x) / s
@@ -201,7 +201,7 @@ def _density_inside(law: _Law, log_x: np.ndarray) -> np.ndarray:
     return density
 
 
-def _nearest(law: _Law, log_x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(law: _Law, log_x: np.ndarray) -> tuple[Any, Any]:
     """Return θ and log r about where the curve passes each x."""
     angle = law.largest_angle / (1 + np.exp(-_TABLE))
     log_r = _log_radius(law, angle)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.spectra.checks import Number, Values, as_given, real_array
+from freeproj.spectra.checks import Values, as_given, real_array
 from freeproj.spectra.density import density_curve, word_density, word_edges
 from freeproj.spectra.laws import (
     Atoms,
@@ -102,7 +102,8 @@ def sample(law: Law, n_points: int, *, seed: int) -> Float[np.ndarray, " n_point
 def _curve(law: Law) -> tuple[np.ndarray, np.ndarray]:
     """Return points, ascending, and the density there."""
     if (words := _as_words(law)) is not None:
-        return tuple(density_curve(*words, n_points=_GRID))
+        curve = density_curve(*words, n_points=_GRID)
+        return curve.x, curve.density
     low, high = support(law)
     x = np.geomspace(max(low, 1e-9 * high), high, _GRID)
     return x, np.maximum(density(law, x), 0.0)
@@ -115,9 +116,9 @@ def _as_words(law: Law) -> tuple[Any, Any, Any] | None:
     if isinstance(law, MarchenkoPastur):
         return 1, 0, law.aspect
     if isinstance(law, FreeProduct):
-        parts = sorted((law.first, law.second), key=lambda part: type(part).__name__)
-        if [type(part) for part in parts] == [MarchenkoPastur, WordLaw]:
-            return parts[1].n_generators, parts[1].length, parts[0].aspect
+        for words, data in ((law.first, law.second), (law.second, law.first)):
+            if isinstance(words, WordLaw) and isinstance(data, MarchenkoPastur):
+                return words.n_generators, words.length, data.aspect
     return None
 
 
@@ -173,7 +174,7 @@ def _over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return _times(a, _power(b, -1, len(b) - 1))
 
 
-def _power(a: np.ndarray, exponent: Number, order: int) -> np.ndarray:
+def _power(a: np.ndarray, exponent: Any, order: int) -> np.ndarray:
     """Return a power of a series with a[0] > 0, by its differential equation."""
     result = np.zeros(order + 1)
     result[0] = a[0] ** float(exponent)
