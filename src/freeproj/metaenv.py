@@ -220,8 +220,10 @@ class MetaEnv(ProjectedTasks):
 
         For many at once use `step_batch`: under `vmap` this one is slow.
         """
-        one = jax.tree.map(lambda leaf: leaf[None], (state, jnp.asarray(action)))
-        stepped = self.step_batch(key, *one, params)
+        states, actions = jax.tree.map(
+            lambda leaf: leaf[None], (state, jnp.asarray(action))
+        )
+        stepped = self.step_batch(key, states, actions, params)
         return jax.tree.map(lambda leaf: leaf[0], stepped)
 
     def advance(

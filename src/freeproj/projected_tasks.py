@@ -7,7 +7,7 @@ are drawn into a table, transposed, and scaled by the task's bounds if asked for
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -104,7 +104,8 @@ class ProjectedTasks(eqx.Module):
         """Returns the matrix that observations of a task are multiplied by."""
         if params.table is not None:
             return params.table[word, task if params.table.shape[1] > 1 else 0]
-        matrix = self.projection.matrix(word, params.bases, self.observation_size).T
+        bases: Any = params.bases
+        matrix = self.projection.matrix(word, bases, self.observation_size).T
         if not self.normalize_observations:
             return matrix
         return matrix * self._scales()[task][:, None]

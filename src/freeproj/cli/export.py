@@ -35,7 +35,8 @@ def export(run: Path, file: Path, command: str, does_not: str, as_json: bool) ->
 
     loaded = load_agent(run)
     with working("testing for the card"):
-        card = _card(loaded) | {"command": command, "does_not": does_not}
+        card: dict[str, Any] = _card(loaded)
+        card |= {"command": command, "does_not": does_not}
     export_agent(loaded, file, card)
     if as_json:
         click.echo(json.dumps(card, indent=2))

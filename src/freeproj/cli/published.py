@@ -61,7 +61,7 @@ def _paper(cell: dict[str, Any]) -> dict[str, Any] | None:
     from freeproj.report.paper.numbers import PAPER_RESULTS
 
     method = "RP" if cell.get("projection.length") == 1 else "FRP"
-    row = PAPER_RESULTS.get((cell.get("task"), method, cell.get("memory", "gru")))
+    row = PAPER_RESULTS.get((str(cell.get("task")), method, cell.get("memory", "gru")))
     if row is None:
         return None
     raw, mmer = row.raw.mean / 16, row.mmer.mean / 16

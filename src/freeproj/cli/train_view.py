@@ -166,6 +166,8 @@ def _levels(task: str, n_trials: int) -> dict[str, float] | None:
         known = baselines(task)
     except ValueError:
         return None
+    if known is None:
+        return None
     return {
         "chance": n_trials * known.chance.mean,
         "best blind": n_trials * known.best_blind[1].mean,

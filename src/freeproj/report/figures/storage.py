@@ -6,6 +6,8 @@ that no agent has met; open dots: training.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -69,7 +71,7 @@ def _draw_panel(axes: Axes, numbers: Numbers, rows: np.ndarray) -> None:
             axes.errorbar(
                 [x], [value], reach, fmt="o", ms=4.5, color=colour, mfc=face or colour
             )
-        marker = {"mfc": face or "0.3", "color": "0.3"}
+        marker: dict[str, Any] = {"mfc": face or "0.3", "color": "0.3"}
         axes.plot([], [], "o", ms=4.5, label=text, **marker)
     first = int(rows[0])
     share = numbers["n_trials"][first]

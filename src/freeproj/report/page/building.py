@@ -87,7 +87,8 @@ def make_report(
         analyses_part(drawn["analyses"]),
     ]
     page = out / "report.html"
-    write_page(page, *parts, missing)
+    published, of_runs, analyses = parts
+    write_page(page, published, of_runs, analyses, missing)
     return Report(page, _conclusions(parts), missing)
 
 
