@@ -215,7 +215,7 @@ def _projected_reach(meta: MetaEnv) -> float:
     scale = meta.projection.scale
     if meta.evaluation_map is not None:
         rows = np.asarray(meta.map_rows(meta.evaluation_map))[0]
-        scale = max(np.linalg.norm(row, axis=0).max() for row in rows)
+        scale = max(float(np.linalg.norm(row, axis=0).max()) for row in rows)
     return scale * largest * (1 + 1e-5)  # room for rounding
 
 

@@ -101,7 +101,7 @@ class _GameEnv(gym.Env):
         return True
 
     def _shown(self, moment: games.Moment) -> tuple[np.ndarray, dict[str, Any]]:
-        self._key, self._state = np.asarray(moment.key), moment.state
+        self._key, self._state = np.array(moment.key), moment.state
         info = {name: _plain(value) for name, value in moment.info.items()}
         return np.array(moment.observation), info
 
