@@ -36,7 +36,7 @@ def export(run: Path, file: Path, command: str, does_not: str, as_json: bool) ->
     loaded = load_agent(run)
     with working("testing for the card"):
         card: dict[str, Any] = _card(loaded)
-        card |= {"command": command, "does_not": does_not}
+    card |= {"command": command, "does_not": does_not}
     export_agent(loaded, file, card)
     if as_json:
         click.echo(json.dumps(card, indent=2))

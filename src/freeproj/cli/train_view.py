@@ -100,7 +100,7 @@ def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str,
     """Return what a finished run found, beside what it is to be compared with."""
     levels = {}
     for task in (config.evaluation.task,) if config.evaluation.task else config.tasks:
-        levels[task] = _levels(task, config.n_trials)
+        levels[task] = _levels(task, config)
     return {
         "folder": str(folder),
         "updates": row["update"],
@@ -159,17 +159,15 @@ def _why_missing(config: TrainConfig) -> str:
     return "no episode ended"
 
 
-def _levels(task: str, n_trials: int) -> dict[str, float] | None:
+def _levels(task: str, config: TrainConfig) -> dict[str, float] | None:
     from freeproj.envs.baselines import baselines
 
-    try:
-        known = baselines(task)
-    except ValueError:
-        return None
+    known = baselines(task)
     if known is None:
         return None
+    n_trials = config.n_trials
     return {
         "chance": n_trials * known.chance.mean,
         "best blind": n_trials * known.best_blind[1].mean,
-        "best": known.best_episode(n_trials),
+        "best": known.best_episode(n_trials, config.trials == "same_start"),
     }

@@ -1,0 +1,42 @@
+"""What training says at its end: numbers with company, dashes with a reason."""
+
+import json
+import math
+from pathlib import Path
+
+from freeproj.cli.train_view import number, summary, summary_text
+from freeproj.experiments.settings import read_config
+
+ROW = {
+    "update": 4,
+    "steps": 2048,
+    "train/episode_return": math.nan,
+    "test/tile/episodes/episode_return": 1.5,
+    "test/tile/episodes/episode_return_std": 0.8,
+    "test/tile/episodes/n_finished": 16,
+    "test/zero/episodes/episode_return": 0.25,
+    "test/zero/episodes/episode_return_std": 0.0,
+    "test/zero/episodes/n_finished": 16,
+}
+
+
+def test_a_test_stands_beside_chance_best_and_blindness():
+    config = read_config("smoke")
+    text = summary_text(config, summary(config, Path("runs/a b"), ROW))
+    assert "1.50 ± 0.20 (map tile, 16 episodes" in text
+    assert "0.25 ± 0.00 (observation blanked" in text
+    assert "StatelessCartPole: chance " in text
+    assert "freeproj watch 'runs/a b'" in text
+    assert "freeproj evaluate 'runs/a b'" in text
+
+
+def test_no_data_is_null_in_json_and_a_dash_with_its_reason_in_text():
+    config = read_config("demo")
+    found = summary(config, Path("runs/x"), {"update": 1, "steps": 9})
+    assert "NaN" not in json.dumps(found)
+    assert found["test"]["random"]["return"] is None
+    text = summary_text(config, found)
+    assert "– (evaluation.every is 0, nothing was tested)" in text
+    assert "chance and best return are not known" in text
+    assert "nan" not in text
+    assert number(math.nan) == "–"
