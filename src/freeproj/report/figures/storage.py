@@ -71,8 +71,7 @@ def _draw_panel(axes: Axes, numbers: Numbers, rows: np.ndarray) -> None:
             axes.errorbar(
                 [x], [value], reach, fmt="o", ms=4.5, color=colour, mfc=face or colour
             )
-        marker: dict[str, Any] = {"mfc": face or "0.3", "color": "0.3"}
-        axes.plot([], [], "o", ms=4.5, label=text, **marker)
+        axes.plot([], [], "o", ms=4.5, label=text, color="0.3", mfc=face or "0.3")
     first = int(rows[0])
     share = numbers["n_trials"][first]
     draw_level(axes, "chance", float(numbers["chance"][first] / share))

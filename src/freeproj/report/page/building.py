@@ -81,15 +81,11 @@ def make_report(
         elif kind == "own":
             missing[job.name] = why
     drawn["analyses"] += _earlier(out, drawn["analyses"])
-    parts = [
-        published_part(studies, drawn["published"]) if studies else None,
-        own_part(own, str(runs), drawn["own"]) if own is not None else None,
-        analyses_part(drawn["analyses"]),
-    ]
-    page = out / "report.html"
-    published, of_runs, analyses = parts
-    write_page(page, published, of_runs, analyses, missing)
-    return Report(page, _conclusions(parts), missing)
+    told = published_part(studies, drawn["published"]) if studies else None
+    mine = own_part(own, str(runs), drawn["own"]) if own is not None else None
+    rest = analyses_part(drawn["analyses"])
+    page = write_page(out / "report.html", told, mine, rest, missing)
+    return Report(page, _conclusions([told, mine, rest]), missing)
 
 
 def key_lines(claims: Sequence[Claim], most: int = 4) -> list[str]:

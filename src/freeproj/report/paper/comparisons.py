@@ -7,7 +7,7 @@ is known, so that tasks can be pooled; pairs are runs with the same seed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from freeproj.report.paper.cells import Cells, Key
 from freeproj.stats import Audit, Verdict, audit, differences, verdict
@@ -79,7 +79,7 @@ def _blind(cells: Cells, keys: Iterable[Key]) -> bool:
 
 def _margins(
     cells: Cells, data: Mapping[Key, object], margin: float | None
-) -> dict[Key, float] | None:
+) -> dict[Any, float] | None:
     """Only where the headroom is known is a share of it a margin."""
     if margin is None:
         return None

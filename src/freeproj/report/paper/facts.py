@@ -38,7 +38,7 @@ class StudyFacts:
     runs: str  # counted by health; those that are not finished are named
     n_runs: int
     n_finished: int
-    axes: tuple[tuple[str, str], ...]  # what differs between runs: name, values
+    axes: tuple[tuple[str, str], ...]  # what tells cells apart: name, values
     seeds: tuple[int, int]  # of the cell with fewest and with most
     trials: tuple[int, int]  # of an episode, fewest and most
     updates: tuple[int, int]  # done, of the shortest and the longest run
@@ -53,6 +53,7 @@ def study_facts(dataset: Dataset) -> StudyFacts:
     """Return what the runs of a dataset are; there must be one at least."""
     runs = dataset.runs
     groups = [make_cells(dataset, protocol) for protocol in ("projection", "task")]
+    shown = {axis for cells in groups for axis in cells.axes}
     seeds = [len(cell) for cells in groups for cell in cells.runs.values()]
     updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
     trials = [int(run.settings.get("n_trials", 16)) for run in runs]
@@ -61,7 +62,7 @@ def study_facts(dataset: Dataset) -> StudyFacts:
         runs=run_counts(dataset),
         n_runs=len(runs) + len(dataset.set_aside),
         n_finished=dataset.n_finished,
-        axes=tuple(_axis(dataset, axis) for axis in dataset.axes),
+        axes=tuple(_axis(dataset, axis) for axis in dataset.axes if axis in shown),
         seeds=(min(seeds), max(seeds)),
         trials=(min(trials), max(trials)),
         updates=(min(updates), max(updates)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from freeproj.report.paper.cells import Cells, Key
@@ -59,7 +59,7 @@ def pooled_text(found: Verdict, what: str) -> str:
 def cell_findings(
     found: Verdict,
     about: Callable[[Any], str],
-    remarks: Mapping[Hashable, str] | None = None,
+    remarks: Mapping[Any, str] | None = None,
     *,
     turned: bool = False,
     unit: str = SHARE,

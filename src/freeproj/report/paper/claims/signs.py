@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
+from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.report.paper.cells import Cells, Key, first_map, make_cells
@@ -238,8 +239,10 @@ def _over_chance(cells: Cells, key: Key, test_map: str) -> dict[int, float]:
     }
 
 
-def _equal(cells: Cells, data: Mapping[Hashable, dict[int, float]]) -> Verdict:
-    margins = {key: MARGIN for key in data if cells.levels(key).headroom > 0}
+def _equal(cells: Cells, data: Mapping[Any, dict[int, float]]) -> Verdict:
+    margins: dict[Any, float] = {
+        key: MARGIN for key in data if cells.levels(key).headroom > 0
+    }
     return verdict(data, margin=margins, alternative="two-sided")
 
 
