@@ -1,32 +1,81 @@
-"""Files that are there whole or not at all, and files that lock."""
+"""Files that are there whole or not at all, also after a power cut, and locks.
+
+A file counts as stored once it and its folder are synced: a rename that is not synced
+may be undone, or may outlive what was written before it. Inputs are read only if they
+are regular files: a pipe would be waited for without end.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
-import tempfile
+import secrets
+import stat
+import struct
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["lock_file", "write_atomically"]
+__all__ = [
+    "DAMAGED",
+    "append_synced",
+    "check_regular",
+    "clear_temporaries",
+    "lock_file",
+    "write_atomically",
+]
 
 
-def write_atomically(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
-    """Calls `write(binary file)` on a file beside `path`, then moves it there."""
+# What NumPy and zipfile raise on files that are damaged or not theirs.
+DAMAGED = (
+    *(ValueError, TypeError, KeyError, OSError, EOFError, OverflowError),
+    *(MemoryError, NotImplementedError, RuntimeError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
+)
+
+
+def write_atomically(
+    path: Path, write: Callable[[IO[bytes]], Any], *, sync: bool = True
+) -> None:
+    """Call `write(binary file)`, store what it wrote beside `path`, then move it there.
+
+    In this order: write, sync the file, rename, sync the folder. Without `sync` the
+    file survives a kill, but not always a power cut.
+    """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    contents = io.BytesIO()
+    write(contents)
+    _make_folder(path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
+        _store(temporary, contents.getvalue(), os.O_CREAT | os.O_EXCL, sync=sync)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
         raise
+    if sync:
+        _sync_folder(path.parent)
+
+
+def append_synced(path: Path, data: bytes, *, sync: bool = True) -> None:
+    """Append to a file and wait until it is on disk, unless `sync` is off."""
+    is_new = not path.exists()
+    _store(path, data, os.O_CREAT | os.O_APPEND, sync=sync)
+    if is_new and sync:
+        _sync_folder(path.parent)
+
+
+def clear_temporaries(path: Path) -> None:
+    """Delete what writers of `path` that were killed have left; hold its lock."""
+    for temporary in path.parent.glob(f".{path.name}.*"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
 
 
 def lock_file(file: IO[Any]) -> None:
@@ -45,3 +94,44 @@ def lock_file(file: IO[Any]) -> None:
             raise BlockingIOError(f"{file.name} is locked") from error
     else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def check_regular(path: str | Path) -> None:
+    """Refuse a pipe, a device or a folder, which cannot be read as a file."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(f"{path} is not a regular file.")
+
+
+def _store(path: Path, data: bytes, flags: int, *, sync: bool = True) -> None:
+    binary = getattr(os, "O_BINARY", 0)  # of Windows
+    handle = os.open(path, os.O_WRONLY | binary | flags, 0o644)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        if sync:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each synced into the one that holds it."""
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder)
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is not a folder.")
+    _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows cannot open folders, and needs not
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

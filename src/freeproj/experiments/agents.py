@@ -27,6 +27,7 @@ from freeproj.envs.base import Box
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.run import read_run
 from freeproj.experiments.settings import config_from, to_toml
+from freeproj.files import DAMAGED
 from freeproj.metaenv import MetaEnv
 from freeproj.names import suggestion
 from freeproj.rollout import first_steps
@@ -210,7 +211,7 @@ def _text(path: Path, name: str) -> str:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return str(archive[name])
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except DAMAGED as error:
         raise ValueError(
-            f"{path} is not an exported agent ({error}); see `freeproj export`."
+            f"{path} is not an exported agent, or damaged; see `freeproj export`."
         ) from error

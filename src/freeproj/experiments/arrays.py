@@ -8,19 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from freeproj.files import write_atomically
+from freeproj.files import DAMAGED, check_regular, write_atomically
 
 __all__ = ["load_tree", "save_tree"]
 
 
-def save_tree(path: Path, tree: PyTree, texts: Mapping[str, str] | None = None) -> None:
+def save_tree(
+    path: Path,
+    tree: PyTree,
+    texts: Mapping[str, str] | None = None,
+    *,
+    sync: bool = True,
+) -> None:
     """Stores the arrays of a tree, by number, in one file; beside them texts, by name.
 
     With texts it is a file to keep and to send, and compressed.
@@ -31,18 +36,21 @@ def save_tree(path: Path, tree: PyTree, texts: Mapping[str, str] | None = None) 
         name: np.array(text) for name, text in (texts or {}).items()
     }
     save = np.savez_compressed if named else np.savez
-    write_atomically(path, lambda file: save(file, **arrays, **named))
+    write_atomically(path, lambda file: save(file, **arrays, **named), sync=sync)
 
 
 def load_tree(path: Path, like: PyTree) -> PyTree:
     """Reads the arrays that `save_tree` stored into a tree of the same structure."""
     leaves, structure = jax.tree.flatten(like)
     try:
+        check_regular(path)
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             count = sum(name.isdecimal() for name in archive.files)
             stored = [archive[f"{i:05d}"] for i in range(count)]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} cannot be read ({error}); is it damaged?") from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}.") from error
+    except DAMAGED as error:  # NumPy's own words would advise to unpickle it
+        raise ValueError(f"{path} cannot be read: it is damaged.") from error
     shapes = [jax.eval_shape(_plain, leaf).shape for leaf in leaves]
     if [array.shape for array in stored] != shapes:
         raise ValueError(

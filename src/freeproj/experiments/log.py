@@ -1,40 +1,58 @@
-"""Logs: a line of JSON for each update, where null means no data."""
+"""Logs: a line of JSON for each update, where null means no data.
+
+Each line ends with a checksum of itself, so that a changed or torn one is noticed.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import zlib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["append_line", "read_lines", "with_nans", "without_nans"]
+from freeproj.files import check_regular
+
+__all__ = ["read_lines", "to_line", "whole_lines", "with_nans", "without_nans"]
 
 
-def append_line(path: Path, row: dict[str, Any]) -> None:
-    """Append a row as one line of JSON."""
-    with open(path, "a") as file:
-        file.write(json.dumps(row) + "\n")
-        file.flush()
+_MARK = ', "crc": "'
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Reads complete lines; the last one may be torn."""
-    if not path.exists():
-        return []
-    rows = []
-    lines = path.read_text(errors="replace").split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line:
-            continue
+def to_line(row: dict[str, Any]) -> bytes:
+    """Write a row as one line of JSON that ends with the CRC-32 of the rest."""
+    text = json.dumps(row)
+    return f'{text[:-1]}{_MARK}{_crc(text)}"}}\n'.encode()
+
+
+def read_lines(path: Path, n_lines: int | None = None) -> list[dict[str, Any]]:
+    """Read the complete lines, or the first of them; the last one may be torn.
+
+    Lines of 0.1 have no checksum; they can only stand before those that have one.
+    """
+    rows, checked = [], False
+    lines = _lines(path)
+    for number, line in enumerate(lines[:n_lines], start=1):
         try:
-            rows.append(_object(line))
+            row = _object(line)
+            has_checksum = row.pop("crc", None) is not None
+            if checked and not has_checksum:
+                raise ValueError("no checksum")
         except (ValueError, RecursionError):
-            if number >= len(lines) - 1:
+            if number == len(lines):
                 break
             raise ValueError(
                 f"{path}, line {number} is damaged: {line[:60]!r}"
             ) from None
+        checked = has_checksum
+        rows.append(row)
     return rows
+
+
+def whole_lines(path: Path, n_lines: int) -> list[str]:
+    """Return the first lines as they stand, up to the first that is damaged."""
+    return list(itertools.takewhile(_is_whole, _lines(path)[:n_lines]))
 
 
 def without_nans(value: Any) -> Any:
@@ -55,8 +73,29 @@ def with_nans(value: Any) -> Any:
     return math.nan if value is None else value
 
 
+def _lines(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    check_regular(path)
+    return [line for line in path.read_text(errors="replace").split("\n") if line]
+
+
+def _is_whole(line: str) -> bool:
+    try:
+        _object(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _object(line: str) -> dict[str, Any]:
     row = json.loads(line)
     if not isinstance(row, dict):
         raise ValueError("not an object")
+    if "crc" in row and row["crc"] != _crc(line.rpartition(_MARK)[0] + "}"):
+        raise ValueError("the checksum does not fit")
     return row
+
+
+def _crc(text: str) -> str:
+    return f"{zlib.crc32(text.encode()):08x}"

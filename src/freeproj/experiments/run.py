@@ -3,22 +3,29 @@
 A run is a folder named by its settings:
 
     config.toml        the settings
-    log.jsonl          a line for each update, appended and flushed
-    checkpoint/        the state after the last update, replaced whole
+    log.jsonl          a line for each update with its checksum, appended and synced
+    checkpoint/        the state after the last update, replaced whole: state.npz, or
+                       latest.npz where that is newer
     agent.npz          the weights, at the end
     final.json         the last line of the log: the run is finished
     timing.jsonl       when each update ended; apart, as it differs between equal runs
     diverged.json      where a number was not finite: the run cannot go on
 
 An update counts once its checkpoint is in place; what the log has beyond it is cut off
-when the run goes on. Nothing is pickled: arrays are stored by number and must fit the
-shapes that the settings imply. Where there is no data the log has null.
+when the run goes on. At most every two seconds the log is synced, then the state and
+its folder: a power cut loses no more than that, or the update under way. In between the
+state goes unsynced to `latest.npz`, which a kill cannot harm. Resuming takes the newest
+state that is whole and whose updates are all in the log. Nothing is pickled: arrays are
+stored by number and must fit the shapes that the settings imply. Where there is no data
+the log has null.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import logging
+import math
 import platform
 import time
 from collections.abc import Callable, Iterator
@@ -30,7 +37,13 @@ from jaxtyping import PyTree
 
 from freeproj.config import TrainConfig
 from freeproj.experiments.arrays import load_tree, save_tree
-from freeproj.experiments.log import append_line, read_lines, with_nans, without_nans
+from freeproj.experiments.log import (
+    read_lines,
+    to_line,
+    whole_lines,
+    with_nans,
+    without_nans,
+)
 from freeproj.experiments.settings import (
     SCHEMA,
     old_name,
@@ -38,10 +51,16 @@ from freeproj.experiments.settings import (
     run_name,
     to_toml,
 )
-from freeproj.files import lock_file, write_atomically
+from freeproj.files import (
+    append_synced,
+    clear_temporaries,
+    lock_file,
+    write_atomically,
+)
 from freeproj.training import DivergedError, seed_key, start, train
 
 __all__ = [
+    "SYNC_SECONDS",
     "LockedRunError",
     "Run",
     "open_run",
@@ -49,6 +68,11 @@ __all__ = [
     "run_folder",
     "run_training",
 ]
+
+
+SYNC_SECONDS = 2.0  # syncing takes some 30 ms: more often would slow short updates
+
+_LOGGER = logging.getLogger("freeproj")
 
 
 class LockedRunError(ValueError):
@@ -64,6 +88,7 @@ class Run:
     def __init__(self, folder: Path, config: TrainConfig):
         self.folder = folder
         self.config = config
+        self._synced = -math.inf  # when the last state was, by the monotonic clock
 
     def __repr__(self) -> str:
         done = f"{len(self.log())} of {self.config.n_updates} updates"
@@ -104,32 +129,53 @@ class Run:
         Args:
             like: a state of the same settings, for its structure and shapes.
         """
-        state = load_tree(self._checkpoint, like)
-        n_done = int(state.n_done)
-        self.cut(n_done)
-        if len(self.log()) != n_done:
-            raise ValueError(
-                f"{self.folder}/log.jsonl has {len(self.log())} updates, the "
-                f"checkpoint {n_done}: the log was changed; start the run elsewhere."
-            )
-        return state, n_done
+        states = [load_tree(self._checkpoint, like)]
+        with contextlib.suppress(ValueError):  # it may be gone, or torn
+            states.append(load_tree(self._latest, like))
+        for state in sorted(states, key=lambda each: -int(each.n_done)):
+            n_done = int(state.n_done)
+            if self._has_logged(n_done):
+                self.cut(n_done)
+                return state, n_done
+        raise ValueError(
+            f"{self.folder}/log.jsonl does not hold the {states[0].n_done} updates of "
+            "the checkpoint: it is damaged or was changed; start the run elsewhere."
+        )
 
     def cut(self, n_done: int) -> None:
-        """Drops what the log has beyond the updates that are safe in a checkpoint."""
+        """Drop what the log has beyond the updates that are safe in a checkpoint."""
         for name in ("log.jsonl", "timing.jsonl"):
-            rows = read_lines(self.folder / name)[:n_done]
-            text = "".join(json.dumps(row) + "\n" for row in rows).encode()
-            write_atomically(self.folder / name, lambda file, t=text: file.write(t))
+            path = self.folder / name
+            text = "".join(f"{line}\n" for line in whole_lines(path, n_done)).encode()
+            if path.exists() and path.read_bytes() != text:
+                write_atomically(path, lambda file, t=text: file.write(t))
+                _LOGGER.warning(
+                    "%s: dropped what has no checkpoint; resuming after update %d.",
+                    path,
+                    n_done,
+                )
 
     def record(self, state: PyTree, row: dict[str, Any]) -> None:
-        """Appends an update to the log, then stores the state behind it."""
-        append_line(self.folder / "log.jsonl", without_nans(row))
+        """Append an update to the log, then store the state behind it."""
+        sync = time.monotonic() - self._synced >= SYNC_SECONDS
+        log, timing = self.folder / "log.jsonl", self.folder / "timing.jsonl"
+        append_synced(log, to_line(without_nans(row)), sync=sync)
         now = {"update": row["update"], "time": time.time()}
-        append_line(self.folder / "timing.jsonl", now)
-        save_tree(self._checkpoint, state)
+        append_synced(timing, to_line(now), sync=False)
+        save_tree(self._checkpoint if sync else self._latest, state, sync=sync)
+        if sync:
+            self._synced = time.monotonic()
+
+    def clear(self) -> None:
+        """Delete temporary files that killed processes left; call it under the lock."""
+        for name in ("log.jsonl", "timing.jsonl", "final.json", "diverged.json"):
+            clear_temporaries(self.folder / name)
+        for path in (self.folder / "agent.npz", self._checkpoint, self._latest):
+            clear_temporaries(path)
 
     def finish(self, agent: PyTree) -> None:
         """Stores the weights, and the last line of the log as the end of the run."""
+        append_synced(self.folder / "log.jsonl", b"")  # sync what is there
         save_tree(self.folder / "agent.npz", agent)
         last = json.dumps(without_nans(self.log()[-1]), indent=2) + "\n"
         write_atomically(
@@ -173,6 +219,17 @@ class Run:
     @property
     def _checkpoint(self) -> Path:
         return self.folder / "checkpoint" / "state.npz"
+
+    @property
+    def _latest(self) -> Path:
+        return self.folder / "checkpoint" / "latest.npz"
+
+    def _has_logged(self, n_done: int) -> bool:
+        try:
+            rows = read_lines(self.folder / "log.jsonl", n_done)
+        except ValueError:
+            return False
+        return [row.get("update") for row in rows] == list(range(1, n_done + 1))
 
 
 def run_folder(out: str | Path, config: TrainConfig) -> Path:
@@ -226,6 +283,7 @@ def run_training(
             return run
         if (known := run.divergence()) is not None:
             raise known
+        run.clear()
         key = seed_key(config.seed)
         state = None
         if run.has_checkpoint:

@@ -11,12 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
 from freeproj.experiments.records import RunRecord, SetAside
-from freeproj.files import write_atomically
+from freeproj.files import DAMAGED, write_atomically
 
 __all__ = ["Stored", "load_records", "save_records"]
 
@@ -66,10 +65,14 @@ def load_records(path: Path) -> Stored:
         if index["format"] != _FORMAT or values.dtype != float or values.ndim != 1:
             raise ValueError("written by another version")
         return Stored(_unpack(index["records"], values), dict(index["meta"]))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
-    except (EOFError, BadZipFile, MemoryError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    except (*DAMAGED, AttributeError) as error:
+        raise ValueError(f"{path} cannot be read: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    """Say why, but not in NumPy's words, which would advise to unpickle the file."""
+    text = str(error)
+    return "it is damaged" if "pickle" in text else text.rstrip(".") or "it is damaged"
 
 
 def _entry(run: RunRecord) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +42,7 @@ from freeproj.experiments.settings import (
     nearest_key,
     plain_settings,
     read_base,
+    read_toml,
     run_name,
 )
 
@@ -61,6 +61,7 @@ _SHORT = {
 }
 _KEYS = ("base", "settings", "grid", "exclude", "override")
 _Flat = Mapping[str, Any]
+_MAX_SEEDS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,10 +146,7 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
         raise FileNotFoundError(
             f"{path}: no such file, and not a shipped study ({known})."
         )
-    try:
-        table = tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not TOML: {error}") from error
+    table = read_toml(path)
     try:
         study = _study(_beside(table, path.parent))
         _check_matches(study)
@@ -243,6 +241,8 @@ def _check_matches(study: Grid) -> None:
 def _axis(key: str, values: Any) -> tuple[Any, ...]:
     """The values of one key; a number of seeds stands for 0, 1, …"""
     if key == "seed" and isinstance(values, int) and not isinstance(values, bool):
+        if values > _MAX_SEEDS:
+            raise ValueError(f"`seeds` must be at most {_MAX_SEEDS}, got {values}.")
         values = list(range(values))
     if isinstance(values, str | int | float):
         values = [values]

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.report.saved import DAMAGED, read_array
+from freeproj.files import DAMAGED
+from freeproj.report.saved import read_array
 
 __all__ = ["FORMATS", "read_matrix", "read_target"]
 

@@ -7,24 +7,16 @@ Nothing is pickled, in either direction, and a file is there whole or not at all
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
-from freeproj.files import write_atomically
+from freeproj.files import DAMAGED, write_atomically
 
-__all__ = ["DAMAGED", "Numbers", "load_numbers", "read_array", "save_numbers"]
-
-# What NumPy and zipfile raise on damaged files.
-DAMAGED = (
-    *(ValueError, TypeError, KeyError, OSError, EOFError, OverflowError),
-    *(MemoryError, NotImplementedError, RuntimeError, SyntaxError),
-    *(BadZipFile, zlib.error),
-)
+__all__ = ["Numbers", "load_numbers", "read_array", "save_numbers"]
 
 Numbers = Mapping[str, np.ndarray]
 
