@@ -88,14 +88,12 @@ def _row(rng, stored, levels, update, every):
     if update % every:
         return row
     trials = trials + spread * rng.standard_normal(16)
-    test = float(trials.sum())
     for name, values in (("tile", trials), ("zero", chance + 0 * trials)):
         row |= _played(name, values, spread)
     return row
 
 
 def _played(name, trials, spread):
-    test = float(trials.sum())
     return {
         f"test/{name}/window/episode_return": test + spread,
         f"test/{name}/window/n_finished": 6,
