@@ -8,6 +8,7 @@ from jax.experimental import checkify
 
 from freeproj import FreeProjection, MetaEnv, envs
 from freeproj.observation_maps import fixed_map
+from random_play import quick_jit
 
 PROJECTION = FreeProjection(2, 3, dim=32)
 TASKS = ["StatelessCartPole", "HigherLower", "Minesweeper", "RepeatFirst"]
@@ -359,3 +360,17 @@ def test_the_state_does_not_grow_with_the_number_of_words(getkey):
 def test_bad_input_is_refused_with_its_rule(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_families_of_all_sizes_are_padded_and_masked_together():
+    tasks = ["Battleship", "CountRecall", "Concentration", "MultiarmedBandit"]
+    meta = MetaEnv(tasks, FreeProjection(2, 2, dim=160), n_trials=2)
+    assert meta.observation_size == 156
+    assert meta.action_space.n == 64
+    params = meta.draw_params(jax.random.key(0))
+    keys = jax.random.split(jax.random.key(1), 16)
+    _, state = quick_jit(jax.vmap(meta.reset, in_axes=(0, None)))(keys, params)
+    sizes = np.array([64, 27, 52, 10])[np.asarray(state.task)]
+    assert set(sizes) > {10}
+    masks = np.asarray(quick_jit(jax.vmap(meta.action_mask))(state))
+    np.testing.assert_array_equal(masks.sum(axis=1), sizes)
