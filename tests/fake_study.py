@@ -94,6 +94,7 @@ def _row(rng, stored, levels, update, every):
 
 
 def _played(name, trials, spread):
+    test = float(trials.sum())
     return {
         f"test/{name}/window/episode_return": test + spread,
         f"test/{name}/window/n_finished": 6,

@@ -6,8 +6,6 @@ that no agent has met; open dots: training.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
