@@ -19,12 +19,15 @@ __all__ = ["cache_folder", "use_cache"]
 def use_cache() -> Path | None:
     """Lets JAX keep what it compiles; returns the folder, None where it is off.
 
-    A cache that the user has set up for JAX itself is left as it is.
+    A cache that the user has set up for JAX itself is left as it is. One that belongs
+    to another user is not used: its programs would be run.
     """
     folder = cache_folder()
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore
     if folder is None or chosen:
         return folder
+    if not _is_own(folder):
+        return None
     jax.config.update("jax_compilation_cache_dir", str(folder))
     # By default programs that compile within a second are not kept: most of ours.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
@@ -39,6 +42,18 @@ def cache_folder() -> Path | None:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     base = Path(chosen) if chosen else Path(home) / "freeproj"
     return base / f"xla-{_processor()}"
+
+
+def _is_own(folder: Path) -> bool:
+    """Make the folder, for this user only; say whether it is this user's."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            return False
+        folder.chmod(0o700)
+    except OSError:
+        return False
+    return True
 
 
 def _processor() -> str:

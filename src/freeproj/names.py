@@ -12,6 +12,7 @@ import difflib
 import importlib
 import os
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -37,7 +38,12 @@ class Registry(Generic[_T]):
         self._things: dict[str, _T] = {}
 
     def add(self, name: str, thing: _T) -> _T:
-        """Adds a thing under a new name."""
+        """Adds a thing under a new name, which may become part of a path."""
+        if not name or name.startswith(".") or set(name) & set("/\\:\0\n"):
+            raise ValueError(
+                f"The {self.kind} {name!r} needs a name without /, \\ and : that does "
+                "not begin with a dot."
+            )
         if name in self._things:
             raise ValueError(
                 f"There is already a {self.kind} {name!r}; choose another."
@@ -124,8 +130,13 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 def printable(text: str, keep: str = "") -> str:
     r"""Escape what a terminal would obey instead of show, such as `\x1b`."""
     return "".join(
-        each
-        if each.isprintable() or each in keep
-        else each.encode("unicode_escape").decode()
+        each.encode("unicode_escape").decode()
+        if unicodedata.category(each) in _UNSEEN and each not in keep
+        else each
         for each in text
     )
+
+
+# Control and format characters (also those that turn the direction of a text), lone
+# surrogates, separators of lines and paragraphs.
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")

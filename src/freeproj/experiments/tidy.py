@@ -101,7 +101,7 @@ def _keys(dataset: Dataset) -> tuple[str, ...]:
 def _rows(run: RunRecord, keys: Sequence[str]) -> Iterator[list[Any]]:
     seconds = "" if math.isnan(run.seconds) else repr(run.seconds)
     settings = [_text(run.settings[key]) if key in run.settings else "" for key in keys]
-    before = [run.name, run.health, seconds, *settings]
+    before = [_text(run.name), run.health, seconds, *settings]
     for name, column in run.metrics.items():
         parts = [column] if column.ndim == 1 else column.T
         for index, part in enumerate(parts):
@@ -114,7 +114,9 @@ def _rows(run: RunRecord, keys: Sequence[str]) -> Iterator[list[Any]]:
 def _text(value: Any) -> str:
     """Write a setting so that its type comes back; plain text stays as it is."""
     if isinstance(value, str):
-        return value if value and _setting(value) == value else json.dumps(value)
+        # In quotes also what a spreadsheet would take for a formula.
+        is_plain = value[:1] not in ("", "=", "+", "-", "@", "\t", "\r")
+        return value if is_plain and _setting(value) == value else json.dumps(value)
     return json.dumps(value)
 
 
@@ -187,7 +189,7 @@ def _record(
     }
     seconds = before["seconds"]
     return RunRecord(
-        str(before["run"]),
+        str(_setting(str(before["run"]))),
         settings,
         str(before["health"]),
         updates.astype(np.int64),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.names import Registry
+from freeproj.names import Registry, printable
 from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
 from freeproj.report.tables.lengths import length_records, lengths_grid
 from freeproj.report.tables.results import result_records, results_grid
@@ -91,8 +91,16 @@ def _csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({key: _cell(row[key]) for key in row} for row in rows)
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Quote a text that a spreadsheet would take for a formula."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def _json(rows: Sequence[dict[str, Any]]) -> str:

@@ -15,6 +15,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from freeproj.names import printable
+
 __all__ = [
     "NONE",
     "Column",
@@ -130,7 +132,7 @@ def to_terminal(grid: Grid, width: int = 80) -> str:
 
     Headings stand above the columns' grid, so they are printed as they are.
     """
-    grid = grid.within(width)
+    grid = _printable(grid).within(width)
     console = Console(file=io.StringIO(), width=width, color_system=None, markup=False)
     console.print(to_rich(_fold(grid)))
     text = console.file.getvalue()  # type: ignore[attr-defined]
@@ -141,6 +143,7 @@ def to_terminal(grid: Grid, width: int = 80) -> str:
 
 def to_markdown(grid: Grid) -> str:
     """Return a pipe table with title and notes."""
+    grid = _printable(grid)
     marks = [":--" if column.is_text else "--:" for column in grid.columns]
     heads = [column.name for column in grid.columns]
     lines = [
@@ -148,11 +151,13 @@ def to_markdown(grid: Grid) -> str:
         for row in (heads, marks, *grid.rows)
     ]
     notes = [f"- {_markdown(note)}" for note in grid.notes]
-    return "\n".join([f"**{grid.title}**", "", *lines, "", *notes]).rstrip() + "\n"
+    title = f"**{_markdown(grid.title)}**"
+    return "\n".join([title, "", *lines, "", *notes]).rstrip() + "\n"
 
 
 def to_latex(grid: Grid) -> str:
     """Return a `table` environment; it needs the booktabs package, and no other."""
+    grid = _printable(grid)
     align = "".join("l" if column.is_text else "r" for column in grid.columns)
     groups = ["\n".join(_latex_row(row, "  ") for row in g) for g in grid.groups]
     return "\n".join(
@@ -188,8 +193,26 @@ def _fold(grid: Grid) -> Grid:
     return replace(grid, groups=groups)
 
 
+def _printable(grid: Grid) -> Grid:
+    """Escape control characters and line ends: names come from files of others."""
+    columns = [each._replace(name=printable(each.name)) for each in grid.columns]
+    groups = [
+        [tuple(printable(cell) for cell in row) for row in group]
+        for group in grid.groups
+    ]
+    notes = [printable(note) for note in grid.notes]
+    return replace(
+        grid,
+        title=printable(grid.title),
+        columns=tuple(columns),
+        groups=groups,
+        notes=notes,
+    )
+
+
 def _markdown(text: str) -> str:
-    return text.replace("|", "\\|")
+    # Markdown passes HTML on.
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
 def _latex(text: str) -> str:
