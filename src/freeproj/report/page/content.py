@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +15,8 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-import freeproj
-from freeproj.experiments.dataset import Dataset, read_dataset
+from freeproj.experiments.dataset import Dataset
+from freeproj.published import names, published
 from freeproj.report.figures import FigureSpec
 from freeproj.report.paper.claims import CLAIMS, judge_analyses, judge_runs
 from freeproj.report.paper.facts import StudyFacts, study_facts
@@ -117,15 +116,8 @@ class Part:
 
 def published_studies() -> list[Study]:
     """Read the studies that ship with the package; none is no error."""
-    folder = Path(freeproj.__file__).parent / "published"
-    found = []
-    for path in sorted(folder.glob("*.npz")):
-        about = path.with_suffix(".json")
-        meta = json.loads(about.read_text()) if about.is_file() else {}
-        dataset = read_dataset(f"published:{path.stem}")
-        if dataset.runs:
-            found.append(Study(path.stem, dataset, meta))
-    return found
+    found = [(name, published(name)) for name in names()]
+    return [Study(n, each.dataset, each.meta) for n, each in found if each.dataset.runs]
 
 
 def own_part(dataset: Dataset, name: str, pictures: Sequence[Picture]) -> Part:
