@@ -50,8 +50,8 @@ from freeproj.envs.repeat_previous import PopgymRepeatPrevious, RepeatPrevious
 
 __all__ = ["PlainTask", "plain_task"]
 
-_Outcome = tuple[np.ndarray, Any, float, bool, bool]
-_Step = Callable[[SimpleNamespace, Any, Any, Any], _Outcome]
+# observation, state, reward, terminated, truncated
+_Step = Callable[[SimpleNamespace, Any, Any, Any], tuple[Any, ...]]
 
 _CART = CartPoleParams()
 _PENDULUM = PendulumParams()
