@@ -2,6 +2,9 @@
 
 import errno
 import signal
+import subprocess
+import sys
+import time
 
 import click
 import pytest
@@ -62,3 +65,23 @@ def test_sigterm_ends_as_ctrl_c_does():
     assert exit_code(stop.value) == 143
     assert explain(stop.value) == "Stopped."
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.slow
+def test_a_scheduler_ends_a_run_and_the_same_command_resumes(tmp_path):
+    settings = ("task=HigherLower", "n_updates=400", "evaluation.every=0")
+    command = [sys.executable, "-m", "freeproj", "train", "smoke", "--quiet"]
+    command += [part for each in settings for part in ("--set", each)]
+    command += ["--out", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not any(log.stat().st_size for log in tmp_path.glob("*/log.jsonl")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.terminate()
+    _, errors = process.communicate()
+    assert process.returncode == 143
+    assert errors.startswith("Stopped after ")
+    assert "Rerun the same command to resume." in errors
+    subprocess.run(command, check=True, capture_output=True)
+    (log,) = tmp_path.glob("*/log.jsonl")
+    assert log.read_text().count("\n") == 400
