@@ -1,4 +1,4 @@
-"""Draws the two pictures of the README and the home page: python docs/pictures/draw.py
+"""Draw the pictures of the README and the home page: python docs/pictures/draw.py
 
 Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws, with its colours
 cut to 64, which the eye does not see and which makes the files three times smaller.
@@ -13,7 +13,7 @@ from freeproj.report.figures import make_figure
 
 HERE = Path(__file__).parent
 
-for name in ("cayley", "effective-dimension"):
+for name in ("cayley", "effective-dimension", "why-table-1"):
     with tempfile.TemporaryDirectory() as folder:
         drawn = Path(folder) / f"{name}.png"
         make_figure(name, drawn)
