@@ -55,7 +55,10 @@ def test_the_last_good_checkpoint_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(f"{module}.train", train)
     monkeypatch.setattr(
         f"{module}.save_tree",
-        lambda path, tree: (path.parent.mkdir(), path.write_text(json.dumps(tree))),
+        lambda path, tree, sync: (
+            path.parent.mkdir(),
+            path.write_text(json.dumps(tree)),
+        ),
     )
     with pytest.raises(DivergedError, match="update 2: the loss"):
         run_training(CONFIG, tmp_path)
