@@ -65,8 +65,8 @@ def _as_json(
 ) -> dict[str, Any]:
     maps = {
         name: {
+            **_numbers(found[name].episodes),
             "norm": norm,
-            "episodes": _numbers(found[name].episodes),
             "window": _numbers(found[name].window),
             "trial_returns": [_number(x) for x in found[name].trial_returns.tolist()],
         }
