@@ -20,7 +20,7 @@ class _Finder:  # of plain parts: importing importlib.abc costs every start 15 m
         sys.meta_path.remove(self)
         found = (each.find_spec(fullname, path, target) for each in sys.meta_path)
         spec = next((each for each in found if each is not None), None)
-        if spec is not None:
+        if spec is not None and spec.loader is not None:
             load = spec.loader.exec_module
 
             def load_and_register(module):

@@ -49,7 +49,8 @@ def learn(
         gradient, losses = jax.grad(_loss, has_aux=True)(agent, part, env, config)
         losses["loss/gradient_norm"] = optax.tree.norm(gradient)
         changes, opt_state = optimizer.update(gradient, opt_state)
-        return (optax.apply_updates(_tree(agent), changes), opt_state), losses
+        agent = _tree(optax.apply_updates(_tree(agent), changes))
+        return (agent, opt_state), losses
 
     def orders(key):
         order = jax.random.permutation(key, n_envs)

@@ -5,14 +5,12 @@ Every task is `freeproj/NAME-v0`, levels as in `freeproj/HigherLowerHard-v0`, an
 means exactly POPGym's task. The meta-environment is `freeproj/MetaEnv-v0`.
 
 Gymnasium itself calls `register_all` while it is being imported (see
-`freeproj_gymnasium.py` beside this package), so this module is light and uses only the
-part of Gymnasium that is there by then. The names are written out for that reason; a
+`freeproj_gymnasium.py` beside this package), so this module is light, imports nothing
+of Gymnasium until it registers, and then only the part that is there by then. The names are written out for that reason; a
 test holds them against the registry of tasks.
 """
 
 from __future__ import annotations
-
-from gymnasium.envs.registration import register, registry
 
 __all__ = ["ENV_IDS", "register_all"]
 
@@ -60,6 +58,8 @@ def register_all() -> None:
 
 
 def _register(env_id: str, kind: str, settings: dict) -> None:
+    from gymnasium.envs.registration import register, registry
+
     if env_id in registry:
         return
     register(

@@ -82,7 +82,7 @@ def _connect(address: str | None) -> None:
     _check_reachable(address)
     # Ray forks and at once becomes another program, which JAX cannot know.
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
-    options = {"include_dashboard": False, "log_to_driver": False}
+    options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False}
     try:
         if address is None:
             with _loopback_only():
