@@ -6,8 +6,8 @@ means exactly POPGym's task. The meta-environment is `freeproj/MetaEnv-v0`.
 
 Gymnasium itself calls `register_all` while it is being imported (see
 `freeproj_gymnasium.py` beside this package), so this module is light, imports nothing
-of Gymnasium until it registers, and then only the part that is there by then. The names are written out for that reason; a
-test holds them against the registry of tasks.
+of Gymnasium until it registers, and then only the part that is there by then. The names
+are written out for that reason; a test holds them against the registry of tasks.
 """
 
 from __future__ import annotations
