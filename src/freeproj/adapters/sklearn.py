@@ -128,6 +128,12 @@ class FreeRandomProjection(
         out = n_features if self.n_components is None else self.n_components
         if out == "auto":
             out = int(johnson_lindenstrauss_min_dim(n_samples, eps=self.eps))
+            if out > n_features:
+                raise ValueError(
+                    f"`n_components` = 'auto' asks for {out} components at `eps` = "
+                    f"{self.eps}, but X has {n_features} features; raise `eps` or give "
+                    "a number."
+                )
         dim = max(n_features, out) if self.dim is None else self.dim
         if out < 1:
             raise ValueError(f"`n_components` must be at least 1, got {out}.")
