@@ -34,7 +34,10 @@ def test_defaults_are_the_papers():
     assert config.projection.n_words == 256
     assert config.projection.dim == 128
     assert not config.normalize_observations
-    assert read_config("paper") == config
+    assert config.running_episodes == "keep"  # Algorithm 1
+    # The paper's sentence on its test map, beside the same map at training's norm.
+    stated = {"evaluation.maps": ["tile", "tile_literal"]}
+    assert read_config("paper") == read_config(settings=stated)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -102,7 +105,9 @@ def test_settings_that_make_no_sense_are_refused_with_their_rule(settings, messa
 
 
 def test_files_that_are_not_there_or_not_toml_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="laptop, paper, smoke"):
+    with pytest.raises(
+        FileNotFoundError, match="in_context, laptop, paper, release, smoke"
+    ):
         read_config("nosuch.toml")
     broken = tmp_path / "broken.toml"
     broken.write_text("task = ")

@@ -104,7 +104,7 @@ def test_links_of_the_readme_lead_somewhere():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)|src=\"([^\"]+)\"", readme)
     local = [a or b for a, b in targets if not (a or b).startswith("http")]
-    assert sum(target.startswith("docs/pictures/") for target in local) == 2
+    assert any(target.startswith("docs/pictures/") for target in local)
     for target in local:
         assert (ROOT / target).exists(), target
 

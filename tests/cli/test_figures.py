@@ -46,7 +46,7 @@ def test_reproduce_ends_with_a_page_that_holds_its_pictures(freeproj, tmp_path):
     assert ended.out.strip() == str(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text().count("<figure id=") == 1
     freeproj(*run, "cayley")  # an earlier picture stays on the page
-    assert (tmp_path / "report.html").read_text().count("<figure id=") == 1
+    assert (tmp_path / "report.html").read_text().count("<figure id=") == 2
 
 
 def test_reproduce_keeps_what_is_there_unless_told(freeproj, tmp_path):

@@ -33,7 +33,10 @@ def test_the_study_of_the_scale_is_trained_and_reported_on(freeproj, tmp_path, s
     assert study["out"] == tmp_path / "runs-paper"
     assert study["jobs"] == 3
     assert ended.out.strip() == str(tmp_path / "report.html")
-    assert "Tasks: HigherLower" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    own = page[page.index("Your own runs: ") :]
+    assert "runs-paper" in own[:200]
+    assert "Higher Lower" in own
 
 
 def test_a_failed_run_is_exit_code_1_and_the_page_is_written_all_the_same(

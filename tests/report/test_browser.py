@@ -180,9 +180,10 @@ def test_the_button_turns_page_and_plots_dark_and_back(page):
 
 def test_choosing_a_task_changes_the_curves_and_the_legend_hides_lines(page):
     place = "#own-length-curves"
-    assert page.locator(f"{place} select").input_value() == "StatelessCartPole"
+    task = page.locator(f"{place} select").first
+    assert task.input_value() == "StatelessCartPole"
     first = marks_of(page, place)
-    page.select_option(f"{place} select", "HigherLower")
+    task.select_option("HigherLower")
     assert marks_of(page, place) != first
     lines = page.locator(f"{place} polyline").count()
     page.locator(f"{place} .legend button").nth(1).click()
