@@ -11,6 +11,9 @@ from freeproj.cli.progress import working
 
 __all__ = ["published"]
 
+# Settings that follow from a task's budget: they tell no cells apart.
+_FOLLOW = ("network.", "n_updates", "n_trials", "evaluation.")
+
 
 @click.command()
 @click.argument("name", default="")
@@ -42,8 +45,8 @@ def _line(summary: dict[str, Any]) -> str:
     seeds = sorted(set(summary["seeds_per_cell"].values()))
     spread = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     return (
-        f"{summary['study']}: {summary['runs']} runs, {spread} seeds per cell, "
-        f"{len(summary['seeds_per_cell'])} tasks, {summary['cpu_hours']} CPU hours, "
+        f"{summary['study']}: {summary['runs']} runs, {spread} seeds per cell, tasks: "
+        f"{len(summary['seeds_per_cell'])}\n  {summary['cpu_hours']} CPU hours, "
         f"{summary['date']}, version {summary['version']}"
     )
 
@@ -102,14 +105,13 @@ def _short(key: str, value: Any) -> str:
         return "fixed" if value == 0 else "fresh"
     if key in ("projection.family", "memory", "observation", "trials"):
         return str(value)
-    return (
-        "" if key.startswith(("network.", "n_updates", "evaluation.")) else f"{value}"
-    )
+    return "" if key.startswith(_FOLLOW) else f"{value}"
 
 
 def _shown(estimate: dict[str, Any] | None) -> str:
     if estimate is None or estimate["mean"] is None:
         return "–"
+    mean = round(estimate["mean"], 2) + 0.0  # never -0.00
     if estimate["low"] is None:
-        return f"{estimate['mean']:.2f}"
-    return f"{estimate['mean']:.2f}±{(estimate['high'] - estimate['low']) / 2:.2f}"
+        return f"{mean:.2f}"
+    return f"{mean:.2f}±{(estimate['high'] - estimate['low']) / 2:.2f}"
