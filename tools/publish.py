@@ -2,7 +2,8 @@
 
     python tools/publish.py why-table-1 RUNS [RUNS ...] --command "freeproj sweep …"
 
-Writes `src/freeproj/published/NAME.npz`: of every finished run the settings and its
+A study may be carried out in parts: `published:NAME` stands for what is published of it
+already. Writes `src/freeproj/published/NAME.npz`: of every finished run the settings and its
 evaluations, twenty points of the curve at most, rounded to five digits. Everything else
 stays in the folders.
 """
@@ -31,7 +32,7 @@ def main() -> None:
     """Read the arguments and write the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("study")
-    parser.add_argument("runs", nargs="+", type=Path)
+    parser.add_argument("runs", nargs="+")
     parser.add_argument("--command", required=True, help="what made the runs")
     chosen = parser.parse_args()
     dataset = read_dataset(*chosen.runs)
