@@ -14,7 +14,7 @@ from freeproj.experiments import reading
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.reading import CACHE
 from freeproj.experiments.run import open_run
-from freeproj.experiments.settings import read_config
+from freeproj.experiments.settings import flat, read_config
 
 OLD = Path(__file__).parents[1] / "golden" / "run_0_1_0"
 RETURN = "test/tile/episodes/episode_return"
@@ -219,6 +219,15 @@ def test_a_run_of_0_1_has_todays_columns():
     assert not math.isnan(run.metrics[RETURN.replace("tile", "tile_unit")][-1])
     assert run.metrics["test/tile_unit/trial_returns"].shape == (3, 4)
     assert run.seconds > 0
+
+
+@pytest.mark.parametrize("running", ["keep", "rematch", "restart"])
+def test_settings_are_read_as_the_run_was_made(tmp_path, running):
+    config = read_config("smoke", {"running_episodes": running, "redraw_every": 0})
+    open_run(tmp_path, config)
+    (run,) = read_dataset(tmp_path).runs
+    read = {key: run.settings[key] for key in flat(config)}
+    assert read == flat(config)
 
 
 def test_a_users_task_is_not_imported(tmp_path):

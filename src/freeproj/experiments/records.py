@@ -88,7 +88,7 @@ def _read_settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     from freeproj.experiments.settings import flat_settings, read_toml
 
     table = read_toml(path)
-    meta = table.pop("written_by", {})
+    meta = table.get("written_by", {})
     return flat_settings(table), meta if isinstance(meta, dict) else {}
 
 

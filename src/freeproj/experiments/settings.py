@@ -121,7 +121,7 @@ def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
 
     Several tasks are joined by +, and `projection.n_words` is added.
     """
-    settings = plain_settings(table, {} if "written_by" in table else _IN_0_1)
+    settings = plain_settings(table if "written_by" in table else _IN_0_1 | dict(table))
     tasks = settings["task"]
     tasks = (tasks,) if isinstance(tasks, str) else tasks
     settings["task"] = "+".join(_task_name(task) for task in tasks)
