@@ -49,7 +49,7 @@ class Relabelling(NamedTuple):
 def relabelling(
     key: PRNGKeyArray | None, n_task: int | Int[Array, ""], n_common: int
 ) -> Relabelling:
-    """Hides the task's actions among the common ones; without a key, in order."""
+    """Hide the task's actions among the common ones; without a key, in order."""
     if isinstance(n_task, int) and not 1 <= n_task <= n_common:
         raise ValueError(
             f"A task's {n_task} actions do not fit into {n_common} common ones; "
@@ -65,7 +65,7 @@ def relabelling(
 def action_slice(
     key: PRNGKeyArray | None, task_dim: int, common_dim: int
 ) -> Float[Array, "task common"]:
-    """Returns M_a: rows of a Haar matrix; without a key, the first entries."""
+    """Return M_a: rows of a Haar matrix; without a key, the first entries."""
     if not 1 <= task_dim <= common_dim:
         raise ValueError(
             f"A task's {task_dim} action entries must be 1 to {common_dim}, the size "
@@ -82,7 +82,7 @@ def project_actions(
     low: Float[_AnyArray, " task"],
     high: Float[_AnyArray, " task"],
 ) -> Float[Array, "*batch task"]:
-    """Returns clip(M_a a), an action that the task allows."""
+    """Return clip(M_a a), an action that the task allows."""
     return jnp.clip(jnp.asarray(action) @ jnp.asarray(matrix).T, low, high)
 
 
@@ -126,7 +126,7 @@ class CommonActions:
         return self.space.n if isinstance(self.space, Discrete) else self.space.size
 
     def encode(self, action: Array | None) -> Float[Array, " size"]:
-        """Returns an action as a vector: one-hot or as it is; None is all zeros."""
+        """Return an action as a vector: one-hot or as it is; None is all zeros."""
         if action is None:
             return jnp.zeros(self.size)
         if self._counts:
@@ -136,7 +136,7 @@ class CommonActions:
     def draw(
         self, key: PRNGKeyArray, task: Int[Array, ""]
     ) -> Relabelling | Float[Array, "size size"]:
-        """Draws the map of one episode."""
+        """Draw the map of one episode."""
         given = key if self.law == "random" else None
         if self._counts:
             return relabelling(given, jnp.array(self._counts)[task], self.size)
@@ -144,7 +144,7 @@ class CommonActions:
         return action_slice(given, self.size, self.size)
 
     def translate(self, drawn: Relabelling | Array, action: Array, index: int) -> Array:
-        """Returns the action of task number `index`."""
+        """Return the action of task number `index`."""
         space = self.spaces[index]
         if isinstance(space, Discrete) and isinstance(drawn, Relabelling):
             # Masked actions map to 0: even they are never out of range.

@@ -17,7 +17,7 @@ __all__ = ["cache_folder", "use_cache"]
 
 
 def use_cache() -> Path | None:
-    """Lets JAX keep what it compiles; returns the folder, None where it is off.
+    """Let JAX keep what it compiles; return the folder, None where it is off.
 
     A cache that the user has set up for JAX itself is left as it is. One that belongs
     to another user is not used: its programs would be run.
@@ -35,7 +35,7 @@ def use_cache() -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """Returns the folder for compiled programs, None where `FREEPROJ_CACHE` is off."""
+    """Return the folder for compiled programs, None where `FREEPROJ_CACHE` is off."""
     chosen = os.environ.get("FREEPROJ_CACHE", "")
     if chosen.lower() in ("off", "0", "no"):
         return None
@@ -57,7 +57,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _processor() -> str:
-    """Names the processor: programs compiled for one may not run on another."""
+    """Name the processor: programs compiled for one may not run on another."""
     described = platform.machine() + platform.processor()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():

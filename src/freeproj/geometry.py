@@ -56,7 +56,7 @@ class Layout(NamedTuple):
 
 
 def orthogonal_circle(angle: float, spread: float) -> tuple[complex, float]:
-    """Returns centre and radius of the circle through e^{i(angle ± spread)}.
+    """Return centre and radius of the circle through e^{i(angle ± spread)}.
 
     It meets the unit circle at right angles: centre sec(δ)e^{iφ}, radius tan(δ).
     """
@@ -69,7 +69,7 @@ def orthogonal_circle(angle: float, spread: float) -> tuple[complex, float]:
 def arc_points(
     angle: float, spread: float, n_points: int = 64
 ) -> Complex[np.ndarray, " points"]:
-    """Returns points along the part of that circle inside the disk."""
+    """Return points along the part of that circle inside the disk."""
     centre, radius = orthogonal_circle(angle, spread)
     start, stop = angle + math.pi / 2 + spread, angle + 3 * math.pi / 2 - spread
     return centre + radius * np.exp(1j * np.linspace(start, stop, n_points))
@@ -78,14 +78,14 @@ def arc_points(
 def hyperbolic_distance(
     x: Complex[np.ndarray, "*shape"], y: Complex[np.ndarray, "*shape"]
 ) -> Float[np.ndarray, "*shape"]:
-    """Returns the distance 2 artanh |x - y| / |1 - conj(x) y| of the Poincaré disk."""
+    """Return the distance 2 artanh |x - y| / |1 - conj(x) y| of the Poincaré disk."""
     return 2 * np.arctanh(np.abs(x - y) / np.abs(1 - np.conj(x) * y))
 
 
 def isometric_layout(
     n_generators: int = 2, depth: int = 5, step: float | None = None
 ) -> Layout:
-    """Places a word at T_{s_1} ∘ ··· ∘ T_{s_ℓ}(0), with translations T_s.
+    """Place a word at T_{s_1} ∘ ··· ∘ T_{s_ℓ}(0), with translations T_s.
 
     T_k(z) = (z + r e^{iθ}) / (1 + r e^{-iθ} z) with θ = π(k-1)/n and r = `step`. From
     r = cos(π/2n), the default, the branches stay apart.
@@ -109,7 +109,7 @@ def isometric_layout(
 
 
 def arc_layout(depth: int = 5) -> Layout:
-    """Places the words of F_2 where the paper's arcs cross.
+    """Place the words of F_2 where the paper's arcs cross.
 
     Word w of length j stands on the arc at angle kπ/(2·3^(j-1)): a letter that goes
     straight on has k → 3k, a left or right turn 3k ± 1. East, north, west and south
@@ -139,7 +139,7 @@ class _Branch(NamedTuple):
 
 
 def _grow(parent: _Branch, word: tuple[int, ...]) -> _Branch:
-    """Returns the vertex one letter further, with the lines that cross there."""
+    """Return the vertex one letter further, with the lines that cross there."""
     heading = {1: 0, 2: 1, -1: 2, -2: 3}
     level = len(word) - 1
     if level == 0:
@@ -154,7 +154,7 @@ def _grow(parent: _Branch, word: tuple[int, ...]) -> _Branch:
 
 
 def _crossing(first: complex, second: complex | None) -> complex:
-    """Returns where two geodesics meet; None is the diameter through the first one.
+    """Return where two geodesics meet; None is the diameter through the first one.
 
     Both circles satisfy |z|² + 1 = 2 Re(z conj(C)), so z is a multiple of i(C_1 - C_2).
     """
@@ -166,7 +166,7 @@ def _crossing(first: complex, second: complex | None) -> complex:
 
 
 def _geodesic(start: complex, stop: complex) -> Complex[np.ndarray, " points"]:
-    """Returns points from start to stop along their geodesic."""
+    """Return points from start to stop along their geodesic."""
     seen = (stop - start) / (1 - start.conjugate() * stop)  # from start, moved to 0
     radius = np.linspace(0, 1, _POINTS_PER_EDGE) * seen
     return (radius + start) / (1 + np.conj(start) * radius)
@@ -177,7 +177,7 @@ def _translate(
     lengths: Int[np.ndarray, " words"],
     along: Float[np.ndarray, "words points"],
 ) -> Complex[np.ndarray, "words points"]:
-    """Moves points on the way 0 → T_s(0) of the last letter s by the letters before."""
+    """Move points on the way 0 → T_s(0) of the last letter s by the letters before."""
     rows = np.arange(len(targets))
     last = np.where(lengths > 0, targets[rows, np.maximum(lengths, 1) - 1], 0)
     points = along * last[:, None]
@@ -189,7 +189,7 @@ def _translate(
 
 
 def _reduced_words(n_generators: int, depth: int) -> Int[np.ndarray, "words depth"]:
-    """Returns all reduced words of at most `depth` letters, padded with zeros."""
+    """Return all reduced words of at most `depth` letters, padded with zeros."""
     if depth < 1:
         raise ValueError(f"`depth` must be at least 1, got {depth}.")
     sizes = [

@@ -39,7 +39,7 @@ def learn(
     env: MetaEnv,
     config: TrainConfig,
 ) -> tuple[ActorCritic, PyTree, Metrics]:
-    """Runs all epochs; a minibatch is made of whole environments, never of cut time."""
+    """Run all epochs; a minibatch is made of whole environments, never of cut time."""
     n_envs, plan = config.n_envs, config.ppo
     optimizer = optimizer_of(config)
 
@@ -91,7 +91,7 @@ def _loss(
 
 
 def _take_envs(batch: Batch, chosen: Int[Array, " envs"]) -> Batch:
-    """Takes whole environments: axis 1 of what has time, axis 0 of memories."""
+    """Take whole environments: axis 1 of what has time, axis 0 of memories."""
     rollout, advantages = jax.tree.map(
         lambda leaf: leaf[:, chosen], (batch.rollout, batch.advantages)
     )

@@ -46,7 +46,7 @@ _Bases = Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"]
 def haar(
     key: PRNGKeyArray, n_generators: int, dim: int, dtype: DTypeLike | None = None
 ) -> Float[Array, "n d d"]:
-    """Draws independent matrices from the uniform (Haar) law on O(d)."""
+    """Draw independent matrices from the uniform (Haar) law on O(d)."""
     _check_sizes(n_generators, dim)
     draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype)
     keys = jax.random.split(key, n_generators)
@@ -87,7 +87,7 @@ def frames(
 
 
 def permutations(key: PRNGKeyArray, n_generators: int, dim: int) -> Int[Array, "n d"]:
-    """Draws independent uniform permutations of d points, as index rows."""
+    """Draw independent uniform permutations of d points, as index rows."""
     _check_sizes(n_generators, dim)
     rows = jnp.broadcast_to(jnp.arange(dim, dtype=jnp.int32), (n_generators, dim))
     return jax.random.permutation(key, rows, axis=1, independent=True)
@@ -96,13 +96,13 @@ def permutations(key: PRNGKeyArray, n_generators: int, dim: int) -> Int[Array, "
 def dense(
     permutation: Int[_AnyArray, " d"], dtype: DTypeLike | None = None
 ) -> Float[Array, "d d"]:
-    """Returns the matrix U[σ(j), j] = 1 of a permutation."""
+    """Return the matrix U[σ(j), j] = 1 of a permutation."""
     rows = jnp.arange(len(permutation))[:, None]
     return (rows == jnp.asarray(permutation)[None, :]).astype(dtype or float)
 
 
 def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " d"]:
-    """Returns λ(w) = U_{i_1} ··· U_{i_ℓ}; a negative letter gives an inverse."""
+    """Return λ(w) = U_{i_1} ··· U_{i_ℓ}; a negative letter gives an inverse."""
     bases = jnp.asarray(bases)
     letters = _checked_letters(word, len(bases))
     factors = [_factor(letter, bases) for letter in letters]
@@ -116,7 +116,7 @@ def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " 
 
 
 def represent_all(bases: _Bases, length: int) -> Array:
-    """Returns λ(w) for all n^ℓ positive words, in lexicographic order.
+    """Return λ(w) for all n^ℓ positive words, in lexicographic order.
 
     Every word is the product of its two halves, so one batched product of all first
     with all second halves ends the work: n^ℓ + n^⌈ℓ/2⌉ + … products, not ℓ·n^ℓ.
@@ -138,7 +138,7 @@ def represent_all(bases: _Bases, length: int) -> Array:
 def block(
     word: _Word, bases: _Bases, rows: int, columns: int
 ) -> Float[Array, "rows columns"]:
-    """Returns the top left corner of λ(w) without forming the rest.
+    """Return the top left corner of λ(w) without forming the rest.
 
     Costs ℓ·d²·min(rows, columns) operations; the full product would cost ℓ·d³.
     """
@@ -161,7 +161,7 @@ def block(
 def block_all(
     bases: Float[_AnyArray, "n d d"], length: int, columns: int
 ) -> Float[Array, "n_words d columns"]:
-    """Returns λ(w)[:, :columns] for all positive words, in lexicographic order.
+    """Return λ(w)[:, :columns] for all positive words, in lexicographic order.
 
     Grown from the last letter on: n + n² + … + n^ℓ thin products.
     """
@@ -177,7 +177,7 @@ def block_all(
 def apply_word(
     word: _Word, bases: _Bases, vectors: Float[_AnyArray, "*batch k"]
 ) -> Float[Array, "*batch d"]:
-    """Returns λ(w)ξ for each vector ξ of k ≤ d entries, padded with zeros to d.
+    """Return λ(w)ξ for each vector ξ of k ≤ d entries, padded with zeros to d.
 
     The d x d product is never formed: few vectors are multiplied letter by letter, for
     more than k of them the d x k corner is formed once.
@@ -206,7 +206,7 @@ def apply_words(
     *,
     inverses: bool = False,
 ) -> Float[Array, "batch d"]:
-    """Returns λ(w)ξ for each pair of a word and a vector.
+    """Return λ(w)ξ for each pair of a word and a vector.
 
     Where there are more vectors than positive words, the corners of all words are
     formed once and looked up. Words with inverses need `inverses=True`.
@@ -224,7 +224,7 @@ def apply_words(
 
 
 def sum_of_words(bases: _Bases, length: int) -> Float[Array, "d d"]:
-    """Returns Σ_w λ(w) over all n^ℓ positive words, as (U_1 + … + U_n)^ℓ."""
+    """Return Σ_w λ(w) over all n^ℓ positive words, as (U_1 + … + U_n)^ℓ."""
     bases = jnp.asarray(bases)
     if _permutes(bases):
         bases = jax.vmap(dense)(bases)
@@ -246,7 +246,7 @@ def _frame(
 def _haar_matrix(
     key: PRNGKeyArray, dim: int, dtype: DTypeLike | None, signed: bool = True
 ) -> Float[Array, "d d"]:
-    """Draws Q of a Gaussian matrix G = QR, with the signs of R's diagonal in Q.
+    """Draw Q of a Gaussian matrix G = QR, with the signs of R's diagonal in Q.
 
     The k-th Householder reflection of such a QR depends on d-k+1 fresh Gaussians only,
     so all are drawn at once and multiplied by blocks: two halves, the second of which
@@ -277,7 +277,7 @@ def _haar_matrix(
 def _reflectors(
     gaussian: Float[Array, "m d"],
 ) -> tuple[Float[Array, "m d"], Float[Array, "m m"], Float[Array, " m"]]:
-    """Returns Householder vectors v_k, upper triangular S, and the signs of R.
+    """Return Householder vectors v_k, upper triangular S, and the signs of R.
 
     Row k, from its k-th entry on, is the column to be reflected; then
     H_1 ··· H_m = I - V^T S^-1 V with S = strict upper part of VV^T + diag(|v_k|²/2).
@@ -292,7 +292,7 @@ def _reflectors(
 
 
 def _factor(letter: Array | np.integer, bases: Array) -> Array:
-    """Returns U_k, or its inverse for a negative letter."""
+    """Return U_k, or its inverse for a negative letter."""
     base = bases[abs(letter) - 1]
     if isinstance(letter, np.integer):
         return _invert(base) if letter < 0 else base

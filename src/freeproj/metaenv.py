@@ -145,7 +145,7 @@ class MetaEnv(ProjectedTasks):
 
     @property
     def layout(self) -> dict[str, slice]:
-        """Names the parts of what the agent sees; only the first is projected."""
+        """Name the parts of what the agent sees; only the first is projected."""
         sizes = {
             "observation": self.projection.input_dim,
             "previous_action": self.actions.size,
@@ -176,7 +176,7 @@ class MetaEnv(ProjectedTasks):
         params: MetaParams,
         word: Int[Array, "*length"] | None = None,
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Begins an episode: draws task, word, action map and initial state.
+        """Begin an episode: draw task, word, action map and initial state.
 
         Args:
             word: the row of the table (or the letters), where it is not to be drawn.
@@ -200,7 +200,7 @@ class MetaEnv(ProjectedTasks):
         return self._inputs(shown, state), state
 
     def letters(self, state: MetaState) -> Int[Array, " length"]:
-        """Returns the word of an episode, letter by letter."""
+        """Return the word of an episode, letter by letter."""
         if state.word.ndim == 0:
             return self.projection.letters(state.word)
         return state.word
@@ -208,7 +208,7 @@ class MetaEnv(ProjectedTasks):
     def with_params(
         self, inputs: Float[Array, " inputs"], state: MetaState, params: MetaParams
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Returns an episode under way with its word seen through other matrices."""
+        """Return an episode under way with its word seen through other matrices."""
         matrix = self.matrix_of(state.word, state.task, params)
         moved = inputs.at[self.layout["observation"]].set(state.shown @ matrix)
         return moved, state._replace(matrix=matrix)
@@ -216,7 +216,7 @@ class MetaEnv(ProjectedTasks):
     def step(
         self, key: PRNGKeyArray, state: MetaState, action: Array, params: MetaParams
     ) -> _MetaStep:
-        """Steps one environment; after the last trial it shows the next episode.
+        """Step one environment; after the last trial it shows the next episode.
 
         For many at once use `step_batch`: under `vmap` this one is slow.
         """
@@ -229,7 +229,7 @@ class MetaEnv(ProjectedTasks):
     def advance(
         self, key: PRNGKeyArray, state: MetaState, action: Array, params: MetaParams
     ) -> _MetaStep:
-        """Steps within an episode, and never into the next one.
+        """Step within an episode, and never into the next one.
 
         A trial that ended starts again from the episode's initial state; `step` and
         `step_batch` then put a fresh one in its place, if asked for. `info` has
@@ -257,14 +257,14 @@ class MetaEnv(ProjectedTasks):
     def reset_batch(
         self, key: PRNGKeyArray, params: MetaParams, n_envs: int
     ) -> tuple[Float[Array, "envs inputs"], MetaState]:
-        """Begins an episode in each of `n_envs` environments."""
+        """Begin an episode in each of `n_envs` environments."""
         keys = jax.random.split(key, n_envs)
         return jax.vmap(self.reset, in_axes=(0, None))(keys, params)
 
     def step_batch(
         self, key: PRNGKeyArray, state: MetaState, action: Array, params: MetaParams
     ) -> _MetaStep:
-        """Steps many environments; new episodes are drawn only where one has ended.
+        """Step many environments; new episodes are drawn only where one has ended.
 
         They are drawn one by one: few end at the same step. Measured against drawing
         one for each environment whenever any has ended (twice the time at 64, more at
@@ -288,7 +288,7 @@ class MetaEnv(ProjectedTasks):
     # Private: what a step is made of.
 
     def _starts(self, key, task, params) -> tuple[tuple[PyTree, ...], Array]:
-        """Draws an initial state of every task, and what the one played shows."""
+        """Draw an initial state of every task, and what the one played shows."""
         starts = [
             env.reset(jax.random.fold_in(key, i), params.tasks[i])
             for i, env in enumerate(self.tasks)
@@ -299,7 +299,7 @@ class MetaEnv(ProjectedTasks):
     def _restart_where(
         self, ended, key, inputs, state, params
     ) -> tuple[Array, MetaState]:
-        """Deals anew, under the same word, where a trial has ended."""
+        """Deal anew, under the same word, where a trial has ended."""
 
         def restart():
             keys = jax.random.split(key, len(ended))
@@ -317,7 +317,7 @@ class MetaEnv(ProjectedTasks):
     def _begin_where(
         self, ended, key, inputs, state, params
     ) -> tuple[Array, MetaState]:
-        """Begins a new episode in every environment whose last one has ended."""
+        """Begin a new episode in every environment whose last one has ended."""
 
         def begin(carry):
             pending, key, shown = carry
@@ -332,7 +332,7 @@ class MetaEnv(ProjectedTasks):
         return jax.lax.while_loop(lambda carry: jnp.any(carry[0]), begin, carry)[2]
 
     def _play(self, key, state, action, params) -> tuple[Array, tuple, Array, Array]:
-        """Lets the task that is being played make its step."""
+        """Let the task that is being played make its step."""
 
         def branch(index: int):
             def play(current):
@@ -362,7 +362,7 @@ class MetaEnv(ProjectedTasks):
         reward: Float[Array, ""] | None = None,
         trial_ended: Bool[Array, ""] | None = None,
     ) -> Float[Array, " inputs"]:
-        """Lays out what the agent sees; without an action, at an episode's start."""
+        """Lay out what the agent sees; without an action, at an episode's start."""
         ended = 0.0 if trial_ended is None else trial_ended
         flags = [ended, float(action is None)]
         if self.previous_reward:
@@ -385,13 +385,13 @@ class MetaEnv(ProjectedTasks):
 def common_actions(
     tasks: Sequence[str | Environment], law: str = "identity", least: int = 0
 ) -> CommonActions:
-    """Returns the actions that tasks, or the tasks of these names, have in common."""
+    """Return the actions that tasks, or the tasks of these names, have in common."""
     played = [make(task) if isinstance(task, str) else task for task in tasks]
     return CommonActions(tuple(task.action_space for task in played), law, least)
 
 
 def _where(condition: Bool[Array, " *batch"], this: PyTree, other: PyTree) -> PyTree:
-    """Chooses between two trees, whole or row by row."""
+    """Choose between two trees, whole or row by row."""
 
     def choose(a, b):
         shape = condition.shape + (1,) * (a.ndim - condition.ndim)

@@ -38,7 +38,7 @@ class Registry(Generic[_T]):
         self._things: dict[str, _T] = {}
 
     def add(self, name: str, thing: _T) -> _T:
-        """Adds a thing under a new name, which may become part of a path."""
+        """Add a thing under a new name, which may become part of a path."""
         if not name or name.startswith(".") or set(name) & set("/\\:\0\n"):
             raise ValueError(
                 f"The {self.kind} {name!r} needs a name without /, \\ and : that does "

@@ -40,7 +40,7 @@ def advantages(
     discount: float,
     gae_lambda: float,
 ) -> _Rollout:
-    """Returns the generalised advantage estimates A_t.
+    """Return the generalised advantage estimates A_t.
 
     An episode's end cuts the return; a trial's end within an episode is no end. To let
     an end by time alone keep its value, add `discount` times that value to its reward.
@@ -63,7 +63,7 @@ def advantages(
 
 
 def normalize(advantages: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """Returns the advantages with mean 0 and variance 1; zeros if all are equal."""
+    """Return the advantages with mean 0 and variance 1; zeros if all are equal."""
     centred = advantages - advantages.mean()
     return centred / (advantages.std() + 1e-8)
 
@@ -74,7 +74,7 @@ def policy_loss(
     advantages: Float[Array, "*shape"],
     clip: float,
 ) -> _Scalar:
-    """Returns -mean min(ρ A, clip(ρ, 1 - ε, 1 + ε) A)."""
+    """Return -mean min(ρ A, clip(ρ, 1 - ε, 1 + ε) A)."""
     ratio = jnp.exp(log_prob - old_log_prob)
     clipped = jnp.clip(ratio, 1 - clip, 1 + clip)
     return -jnp.minimum(ratio * advantages, clipped * advantages).mean()
@@ -86,7 +86,7 @@ def value_loss(
     targets: Float[Array, "*shape"],
     clip: float,
 ) -> _Scalar:
-    """Returns ½ mean max((V - R)², (V_clipped - R)²)."""
+    """Return ½ mean max((V - R)², (V_clipped - R)²)."""
     clipped = old_values + jnp.clip(values - old_values, -clip, clip)
     errors = jnp.maximum((values - targets) ** 2, (clipped - targets) ** 2)
     return 0.5 * errors.mean()
@@ -99,14 +99,14 @@ def total_loss(
     value_weight: float,
     entropy_weight: float,
 ) -> _Scalar:
-    """Returns policy loss + c_1 value loss - c_2 entropy."""
+    """Return policy loss + c_1 value loss - c_2 entropy."""
     return policy_loss + value_weight * value_loss - entropy_weight * entropy
 
 
 def approximate_kl(
     log_prob: Float[Array, "*shape"], old_log_prob: Float[Array, "*shape"]
 ) -> _Scalar:
-    """Returns mean(ρ - 1 - log ρ): unbiased for KL(π_old, π), and never negative."""
+    """Return mean(ρ - 1 - log ρ): unbiased for KL(π_old, π), and never negative."""
     log_ratio = log_prob - old_log_prob
     return jnp.mean(jnp.expm1(log_ratio) - log_ratio)
 
@@ -114,7 +114,7 @@ def approximate_kl(
 def clip_fraction(
     log_prob: Float[Array, "*shape"], old_log_prob: Float[Array, "*shape"], clip: float
 ) -> _Scalar:
-    """Returns the share of steps whose ratio left [1 - ε, 1 + ε]."""
+    """Return the share of steps whose ratio left [1 - ε, 1 + ε]."""
     ratio = jnp.exp(log_prob - old_log_prob)
     return jnp.mean((jnp.abs(ratio - 1) > clip).astype(ratio.dtype))
 
@@ -122,7 +122,7 @@ def clip_fraction(
 def explained_variance(
     values: Float[Array, "*shape"], targets: Float[Array, "*shape"]
 ) -> _Scalar:
-    """Returns 1 - Var(R - V) / Var(R); nan where R does not vary."""
+    """Return 1 - Var(R - V) / Var(R); nan where R does not vary."""
     variance = targets.var()
     share = 1 - (targets - values).var() / jnp.where(variance > 0, variance, 1)
     return jnp.where(variance > 0, share, jnp.nan)

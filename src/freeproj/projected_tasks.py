@@ -59,7 +59,7 @@ class ProjectedTasks(eqx.Module):
         return fixed or self._n_rows == self.projection.n_words
 
     def draw_params(self, key: PRNGKeyArray) -> MetaParams:
-        """Draws the matrices of all words; the tasks' numbers are their defaults."""
+        """Draw the matrices of all words; the tasks' numbers are their defaults."""
         tasks = tuple(task.default_params for task in self.tasks)
         if self.evaluation_map is not None:
             return MetaParams(None, tasks, self.map_rows(self.evaluation_map))
@@ -68,20 +68,20 @@ class ProjectedTasks(eqx.Module):
         return MetaParams(None, tasks, self.table_of(self._draw_matrices(key)))
 
     def redraw(self, key: PRNGKeyArray, params: MetaParams) -> MetaParams:
-        """Returns params with new matrices; they show from the next episode on."""
+        """Return params with new matrices; they show from the next episode on."""
         return self.draw_params(key)._replace(tasks=params.tasks)
 
     def table_of(
         self, matrices: Float[Array, "n_words d_in d_obs"]
     ) -> Float[Array, "n_words tasks d_obs d_in"]:
-        """Returns the table of the matrices M_o of all words."""
+        """Return the table of the matrices M_o of all words."""
         rows = jnp.swapaxes(matrices, 1, 2)[:, None]
         if not self.normalize_observations:
             return rows
         return rows * self._scales()[None, :, :, None]
 
     def map_rows(self, name: str) -> Float[Array, "1 tasks d_obs d_in"]:
-        """Returns the row of a fixed map: for each task the matrix of its own size."""
+        """Return the row of a fixed map: for each task the matrix of its own size."""
         rows, sigma = self.projection.input_dim, self.projection.scale
         largest = self.observation_size
         sizes = [task.observation_space.size for task in self.tasks]
@@ -93,7 +93,7 @@ class ProjectedTasks(eqx.Module):
         return table * self._scales()[None, :, :, None]
 
     def draw_word(self, key: PRNGKeyArray, params: MetaParams) -> Int[Array, "*length"]:
-        """Draws a row of the table or, where there is none, letters."""
+        """Draw a row of the table or, where there is none, letters."""
         if params.table is None:
             return self.projection.draw_word(key)
         return jax.random.randint(key, (), 0, len(params.table))
@@ -101,7 +101,7 @@ class ProjectedTasks(eqx.Module):
     def matrix_of(
         self, word: Int[Array, "*length"], task: Int[Array, ""], params: MetaParams
     ) -> Float[Array, "d_obs d_in"]:
-        """Returns the matrix that observations of a task are multiplied by."""
+        """Return the matrix that observations of a task are multiplied by."""
         if params.table is not None:
             return params.table[word, task if params.table.shape[1] > 1 else 0]
         bases: Any = params.bases

@@ -67,7 +67,7 @@ class FreeProjection:
 
     @classmethod
     def with_words(cls, n_words: int, length: int, **settings) -> FreeProjection:
-        """Returns the projection with n_words = n^ℓ positive words; n is computed."""
+        """Return the projection with n_words = n^ℓ positive words; n is computed."""
         return cls(words.generators_for(n_words, length), length, **settings)
 
     @property
@@ -76,17 +76,17 @@ class FreeProjection:
         return words.count_words(self.n_generators, self.length, inverses=self.inverses)
 
     def draw_bases(self, key: PRNGKeyArray) -> Array:
-        """Draws what all words share: U_1, …, U_n, or the family's own table."""
+        """Draw what all words share: U_1, …, U_n, or the family's own table."""
         return family_of(self.family).draw_bases(key, self)
 
     def draw_word(self, key: PRNGKeyArray) -> Int[Array, " length"]:
-        """Draws a word, uniformly."""
+        """Draw a word, uniformly."""
         return words.sample(key, self.n_generators, self.length, inverses=self.inverses)
 
     def matrix(
         self, word: _Word, bases: _AnyArray, obs_dim: int
     ) -> Float[Array, "d_in d_obs"]:
-        """Returns M_o for observations of `obs_dim` entries."""
+        """Return M_o for observations of `obs_dim` entries."""
         self._check_observation(obs_dim)
         rows = min(self.input_dim, self.dim)
         return self._fitted(
@@ -96,7 +96,7 @@ class FreeProjection:
     def matrices(
         self, bases: _AnyArray, obs_dim: int
     ) -> Float[Array, "n_words d_in d_obs"]:
-        """Returns M_o of every word, in the order of `index`; positive words only."""
+        """Return M_o of every word, in the order of `index`; positive words only."""
         self._check_observation(obs_dim)
         if self.family in ("haar", "qr"):
             corners = matrices.block_all(bases, self.length, obs_dim)
@@ -120,12 +120,12 @@ class FreeProjection:
         return self._fitted(columns[:, : self.input_dim])
 
     def letters(self, index: Int[ArrayLike, ""]) -> Int[Array, " length"]:
-        """Returns the positive word with a lexicographic index; traceable."""
+        """Return the positive word with a lexicographic index; traceable."""
         powers = self.n_generators ** np.arange(self.length - 1, -1, -1)
         return jnp.asarray(index) // powers % self.n_generators + 1
 
     def index(self, word: _Word) -> Int[Array, ""]:
-        """Returns a positive word's lexicographic index; traceable, below 2^31."""
+        """Return a positive word's lexicographic index; traceable, below 2^31."""
         powers = self.n_generators ** np.arange(self.length - 1, -1, -1)
         return jnp.sum((jnp.asarray(word) - 1) * powers)
 
@@ -135,14 +135,14 @@ class FreeProjection:
         bases: _AnyArray,
         observations: Float[_AnyArray, "*batch d_obs"],
     ) -> Float[Array, "*batch d_in"]:
-        """Returns M_o ξ for each observation ξ."""
+        """Return M_o ξ for each observation ξ."""
         matrix = self.matrix(word, bases, observations.shape[-1])
         return jnp.asarray(observations) @ matrix.T
 
     def _fitted(
         self, corners: Float[Array, "*words rows d_obs"]
     ) -> Float[Array, "*words d_in d_obs"]:
-        """Scales, and pads to the size that the agent takes in."""
+        """Scale, and pad to the size that the agent takes in."""
         missing = self.input_dim - corners.shape[-2]
         widths = [(0, 0)] * (corners.ndim - 2) + [(0, missing), (0, 0)]
         return jnp.pad(self.scale * corners, widths)
@@ -160,7 +160,7 @@ def projected_radius(
     low: Float[_AnyArray, " d_obs"],
     high: Float[_AnyArray, " d_obs"],
 ) -> Float[np.ndarray, " d_in"]:
-    """Returns r with |Mξ| ≤ r for all ξ between the bounds.
+    """Return r with |Mξ| ≤ r for all ξ between the bounds.
 
     r_i = Σ_j |M_ij| max(|low_j|, |high_j|).
     """

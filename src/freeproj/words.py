@@ -49,7 +49,7 @@ def sample(
     *,
     inverses: bool = False,
 ) -> Int[Array, " length"]:
-    """Draws one word uniformly from its family; batch by `vmap` over keys."""
+    """Draw one word uniformly from its family; batch by `vmap` over keys."""
     _check_family(n_generators, length)
     if not inverses:
         return jax.random.randint(key, (length,), 1, n_generators + 1)
@@ -67,7 +67,7 @@ def sample(
 def enumerate_words(
     n_generators: int, length: int, *, inverses: bool = False
 ) -> Int[np.ndarray, "n_words length"]:
-    """Returns all words of the family in the order of their index."""
+    """Return all words of the family in the order of their index."""
     n_words = count_words(n_generators, length, inverses=inverses)
     if n_words * max(length, 1) > _MAX_ENUMERATED_LETTERS:
         raise ValueError(
@@ -88,7 +88,7 @@ def enumerate_words(
 
 
 def count_words(n_generators: int, length: int, *, inverses: bool = False) -> int:
-    """Returns the family's size: n^ℓ, or 2n(2n-1)^(ℓ-1) with inverses."""
+    """Return the family's size: n^ℓ, or 2n(2n-1)^(ℓ-1) with inverses."""
     _check_family(n_generators, length)
     if not inverses:
         return n_generators**length
@@ -98,7 +98,7 @@ def count_words(n_generators: int, length: int, *, inverses: bool = False) -> in
 
 
 def generators_for(n_words: int, length: int) -> int:
-    """Returns the n with n^ℓ = n_words; an error names the nearest possible counts."""
+    """Return the n with n^ℓ = n_words; an error names the nearest possible counts."""
     if length < 1:
         raise ValueError(f"`length` must be at least 1, got {length}.")
     if n_words < 1:
@@ -116,7 +116,7 @@ def generators_for(n_words: int, length: int) -> int:
 def word_at(
     index: int, n_generators: int, length: int, *, inverses: bool = False
 ) -> Int[np.ndarray, " length"]:
-    """Returns the word with the given lexicographic index."""
+    """Return the word with the given lexicographic index."""
     n_words = count_words(n_generators, length, inverses=inverses)
     if not 0 <= index < n_words:
         raise ValueError(f"`index` must lie in [0, {n_words}), got {index}.")
@@ -130,7 +130,7 @@ def word_at(
 
 
 def index_of(word: ArrayLike, n_generators: int, *, inverses: bool = False) -> int:
-    """Returns the word's lexicographic index, the inverse of `word_at`."""
+    """Return the word's lexicographic index, the inverse of `word_at`."""
     letters = _letters(word, n_generators, positive=not inverses).tolist()
     alphabet = _alphabet(n_generators).tolist()
     index, radices = 0, _radices(n_generators, len(letters), inverses)
@@ -145,7 +145,7 @@ def index_of(word: ArrayLike, n_generators: int, *, inverses: bool = False) -> i
 
 
 def reduce(word: ArrayLike) -> Int[np.ndarray, " reduced"]:
-    """Cancels neighbouring inverses until none are left."""
+    """Cancel neighbouring inverses until none are left."""
     kept: list[int] = []
     for letter in _letters(word).tolist():
         if kept and kept[-1] == -letter:
@@ -156,12 +156,12 @@ def reduce(word: ArrayLike) -> Int[np.ndarray, " reduced"]:
 
 
 def inverse(word: ArrayLike) -> Int[np.ndarray, " length"]:
-    """Returns w^-1: the letters reversed and inverted."""
+    """Return w^-1: the letters reversed and inverted."""
     return -_letters(word)[::-1]
 
 
 def common_prefix(v: ArrayLike, w: ArrayLike) -> int:
-    """Returns the number of letters that v and w share from the left."""
+    """Return the number of letters that v and w share from the left."""
     v, w = _letters(v), _letters(w)
     shorter = min(len(v), len(w))
     differs = np.flatnonzero(v[:shorter] != w[:shorter])
@@ -169,12 +169,12 @@ def common_prefix(v: ArrayLike, w: ArrayLike) -> int:
 
 
 def word_metric(v: ArrayLike, w: ArrayLike) -> int:
-    """Returns the distance in the Cayley graph: the reduced length of v^-1 w."""
+    """Return the distance in the Cayley graph: the reduced length of v^-1 w."""
     return len(reduce(np.concatenate([inverse(v), _letters(w)])))
 
 
 def spell(word: ArrayLike) -> str:
-    """Writes a word for humans: `[1, 2, -1]` is "aba⁻¹", the empty word "e".
+    """Write a word for humans: `[1, 2, -1]` is "aba⁻¹", the empty word "e".
 
     Beyond 26 generators letters are numbered: "a27" for generator 27.
     """
@@ -230,7 +230,7 @@ def _digits(index: int, radices: list[int]) -> list[int]:
 
 
 def _integer_root(value: int, degree: int) -> int:
-    """Returns the largest r with r^degree <= value, exactly, for any size."""
+    """Return the largest r with r^degree <= value, exactly, for any size."""
     low, high = 1, 2 ** (value.bit_length() // degree + 1)
     while high - low > 1:
         middle = (low + high) // 2

@@ -51,7 +51,7 @@ class ActorCritic(eqx.Module):
         head_size: int = 128,
         **settings: Any,
     ) -> ActorCritic:
-        """Draws an agent; the default sizes are the paper's.
+        """Draw an agent; the default sizes are the paper's.
 
         Args:
             memory: a name of `MEMORIES`, or `module:attribute` of a maker.
@@ -75,7 +75,7 @@ class ActorCritic(eqx.Module):
         )
 
     def initial_state(self, n_envs: int) -> PyTree:
-        """Returns empty memories for a batch of environments."""
+        """Return empty memories for a batch of environments."""
         return self.memory.initial_state(n_envs)
 
     def step(
@@ -85,7 +85,7 @@ class ActorCritic(eqx.Module):
         resets: Bool[Array, " batch"],
         mask: Bool[Array, "batch n"] | None = None,
     ) -> tuple[Policy, Float[Array, " batch"], PyTree]:
-        """Returns policies, values and the next memory of one step.
+        """Return policies, values and the next memory of one step.
 
         Args:
             mask: the actions that are allowed; all, if none is given.
@@ -101,7 +101,7 @@ class ActorCritic(eqx.Module):
         resets: Bool[Array, "time batch"],
         mask: Bool[Array, "time batch n"] | None = None,
     ) -> tuple[Policy, Float[Array, "time batch"], PyTree]:
-        """Returns policies and values of all steps, and the last memory.
+        """Return policies and values of all steps, and the last memory.
 
         The same numbers as `step` again and again, from the memory before the first.
         """
@@ -118,7 +118,7 @@ class ActorCritic(eqx.Module):
     def noise(
         self, key: PRNGKeyArray, shape: tuple[int, ...]
     ) -> Float[Array, "*shape n"]:
-        """Draws what `sample_with` of a policy needs, for a whole rollout at once."""
+        """Draw what `sample_with` of a policy needs, for a whole rollout at once."""
         law = Categorical if self.log_std is None else Gaussian
         return law.noise(key, (*shape, len(self.actor[-1].bias)))
 
@@ -143,7 +143,7 @@ class ActorCritic(eqx.Module):
 def _stack(
     key: PRNGKeyArray, sizes: tuple[int, ...], gains: tuple[float, ...]
 ) -> tuple[Dense, ...]:
-    """Draws orthogonal layers from each size to the next."""
+    """Draw orthogonal layers from each size to the next."""
     keys = jax.random.split(key, len(gains))
     pairs = zip(keys, sizes[:-1], sizes[1:], gains, strict=True)
     return tuple(Dense.orthogonal(*each) for each in pairs)

@@ -23,7 +23,7 @@ class Dense(eqx.Module):
     def orthogonal(
         cls, key: PRNGKeyArray, n_inputs: int, n_outputs: int, gain: float
     ) -> Dense:
-        """Returns a layer with `gain` times orthonormal rows or columns, zero bias."""
+        """Return a layer with `gain` times orthonormal rows or columns, zero bias."""
         # Always square, then cut: XLA takes half a second to compile each new size.
         size = max(n_inputs, n_outputs)
         square = jax.nn.initializers.orthogonal(gain)(key, (size, size))
@@ -31,12 +31,12 @@ class Dense(eqx.Module):
 
     @classmethod
     def lecun(cls, key: PRNGKeyArray, n_inputs: int, n_outputs: int) -> Dense:
-        """Returns a layer with normal weights of variance 1 / inputs, zero bias."""
+        """Return a layer with normal weights of variance 1 / inputs, zero bias."""
         initialize = jax.nn.initializers.lecun_normal()
         return cls(initialize(key, (n_inputs, n_outputs)), jnp.zeros(n_outputs))
 
     def __call__(
         self, x: Float[Array, "*batch inputs"]
     ) -> Float[Array, "*batch outputs"]:
-        """Returns xW + b for each row."""
+        """Return xW + b for each row."""
         return x @ self.weight + self.bias

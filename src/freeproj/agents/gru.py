@@ -37,7 +37,7 @@ class GRU(eqx.Module):
 
     @classmethod
     def create(cls, key: PRNGKeyArray, n_inputs: int, hidden_size: int) -> GRU:
-        """Draws weights: variance 1 / inputs for W, orthogonal U, zero biases."""
+        """Draw weights: variance 1 / inputs for W, orthogonal U, zero biases."""
         key_input, key_memory = jax.random.split(key)
         input_weight = jax.nn.initializers.lecun_normal()(
             key_input, (n_inputs, 3 * hidden_size)
@@ -53,7 +53,7 @@ class GRU(eqx.Module):
         )
 
     def initial_state(self, n_envs: int) -> Float[Array, "batch hidden"]:
-        """Returns empty memories."""
+        """Return empty memories."""
         return jnp.zeros((n_envs, len(self.memory_bias)), self.memory_bias.dtype)
 
     def step(
@@ -62,7 +62,7 @@ class GRU(eqx.Module):
         state: Float[Array, "batch hidden"],
         reset: Bool[Array, " batch"],
     ) -> tuple[Float[Array, "batch hidden"], Float[Array, "batch hidden"]]:
-        """Returns output and next memory of one step."""
+        """Return output and next memory of one step."""
         state = jnp.where(reset[:, None], 0, state)
         inputs = _split(x @ self.input_weight + self.bias)
         state = _cell(inputs, state @ self.memory_weight, self.memory_bias, state)
@@ -74,7 +74,7 @@ class GRU(eqx.Module):
         state: Float[Array, "batch hidden"],
         resets: Bool[Array, "time batch"],
     ) -> tuple[Float[Array, "time batch hidden"], Float[Array, "batch hidden"]]:
-        """Returns the outputs of all steps and the last memory."""
+        """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
         # Rows of a matrix: the gradient of W is then one product without a transpose.
         inputs = _rows(xs) @ self.input_weight + self.bias
@@ -87,14 +87,14 @@ class GRU(eqx.Module):
 def _recur(
     inputs: _Gates, weight: Array, bias: Array, state: Array, keep: Array
 ) -> Float[Array, "time batch hidden"]:
-    """Returns the memories after each step; `inputs` are x W + b of all times."""
+    """Return the memories after each step; `inputs` are x W + b of all times."""
     return _loop(inputs, weight, bias, state, keep)[0]
 
 
 def _loop(
     inputs: _Gates, weight: Array, bias: Array, state: Array, keep: Array
 ) -> tuple[Float[Array, "time batch hidden"], Float[Array, "time batch gates"]]:
-    """Returns the memories after each step, and h U at each step."""
+    """Return the memories after each step, and h U at each step."""
 
     def step(state, now):
         inputs, keep = now
@@ -107,13 +107,13 @@ def _loop(
 
 
 def _forward(inputs: _Gates, weight: Array, bias: Array, state: Array, keep: Array):
-    """Runs the loop and keeps what the backward pass needs."""
+    """Run the loop and keep what the backward pass needs."""
     states, projected = _loop(inputs, weight, bias, state, keep)
     return states, (inputs, projected, states, weight, bias, state, keep)
 
 
 def _backward(saved, d_states: Float[Array, "time batch hidden"]):
-    """Returns the gradients of inputs, weight, bias and first memory.
+    """Return the gradients of inputs, weight, bias and first memory.
 
     With D the whole gradient of h' at a step, each gate's gradient is D times a factor
     known beforehand, and D of the step before is D ⊙ z plus those gradients times U^T.
@@ -147,7 +147,7 @@ _recur.defvjp(_forward, _backward)
 def _cell(
     inputs: _Gates, projected: Float[Array, "*batch gates"], bias: Array, state: _Rows
 ) -> _Rows:
-    """Returns h' from x W + b, h U, c and h."""
+    """Return h' from x W + b, h U, c and h."""
     _, z, _, n = _activate(inputs, projected, bias)
     return n + z * (state - n)
 
@@ -155,7 +155,7 @@ def _cell(
 def _activate(
     inputs: _Gates, projected: Float[Array, "*batch gates"], bias: Array
 ) -> tuple[_Rows, _Rows, _Rows, _Rows]:
-    """Returns r, z, m = h U_n + c and n."""
+    """Return r, z, m = h U_n + c and n."""
     to_r, to_z, m = _split(projected)
     m = m + bias
     r = jax.nn.sigmoid(inputs[0] + to_r)
@@ -164,7 +164,7 @@ def _activate(
 
 
 def _split(gates: Float[Array, "*batch gates"]) -> _Gates:
-    """Returns the parts of r, z, n as arrays of their own.
+    """Return the parts of r, z, n as arrays of their own.
 
     The loop must see three arrays: a slice of a slice keeps XLA from vectorising it.
     """

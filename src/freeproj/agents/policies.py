@@ -23,7 +23,7 @@ class Categorical(eqx.Module):
     logits: Float[Array, "*batch n"]
 
     def masked(self, mask: Bool[Array, "*batch n"]) -> Categorical:
-        """Returns the law conditioned on the actions where `mask` is true.
+        """Return the law conditioned on the actions where `mask` is true.
 
         Other actions have probability 0 and no gradient. One must be allowed.
         """
@@ -32,30 +32,30 @@ class Categorical(eqx.Module):
         return Categorical(jnp.where(mask, self.logits, never))
 
     def sample(self, key: PRNGKeyArray) -> Int[Array, "*batch"]:
-        """Draws one action from each law."""
+        """Draw one action from each law."""
         return self.sample_with(self.noise(key, self.logits.shape))
 
     def sample_with(self, noise: Float[Array, "*batch n"]) -> Int[Array, "*batch"]:
-        """Returns the action that standard Gumbel noise picks."""
+        """Return the action that standard Gumbel noise picks."""
         return jnp.argmax(self.logits + noise, axis=-1)
 
     @staticmethod
     def noise(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-        """Draws standard Gumbel noise; the last axis counts the actions."""
+        """Draw standard Gumbel noise; the last axis counts the actions."""
         return jax.random.gumbel(key, shape)
 
     def log_prob(self, action: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
-        """Returns log π(a)."""
+        """Return log π(a)."""
         log_probs = jax.nn.log_softmax(self.logits)
         return jnp.take_along_axis(log_probs, action[..., None], axis=-1)[..., 0]
 
     def entropy(self) -> Float[Array, "*batch"]:
-        """Returns -Σ π log π."""
+        """Return -Σ π log π."""
         log_probs = jax.nn.log_softmax(self.logits)
         return -jnp.sum(jnp.exp(log_probs) * log_probs, axis=-1)
 
     def mode(self) -> Int[Array, "*batch"]:
-        """Returns the likeliest action."""
+        """Return the likeliest action."""
         return jnp.argmax(self.logits, axis=-1)
 
 
@@ -70,31 +70,31 @@ class Gaussian(eqx.Module):
     log_std: Float[Array, " k"]
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, "*batch k"]:
-        """Draws one vector from each law."""
+        """Draw one vector from each law."""
         return self.sample_with(self.noise(key, self.mean.shape))
 
     def sample_with(self, noise: Float[Array, "*batch k"]) -> Float[Array, "*batch k"]:
-        """Returns mean + std · noise."""
+        """Return mean + std · noise."""
         return self.mean + jnp.exp(self.log_std) * noise
 
     @staticmethod
     def noise(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-        """Draws standard normal noise; the last axis counts the entries."""
+        """Draw standard normal noise; the last axis counts the entries."""
         return jax.random.normal(key, shape)
 
     def log_prob(self, action: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
-        """Returns the log density at a."""
+        """Return the log density at a."""
         distance = (action - self.mean) * jnp.exp(-self.log_std)
         terms = -0.5 * distance**2 - self.log_std - 0.5 * math.log(2 * math.pi)
         return terms.sum(axis=-1)
 
     def entropy(self) -> Float[Array, "*batch"]:
-        """Returns the differential entropy, the same for the whole batch."""
+        """Return the differential entropy, the same for the whole batch."""
         entropy = jnp.sum(self.log_std + 0.5 * math.log(2 * math.pi * math.e))
         return jnp.broadcast_to(entropy, self.mean.shape[:-1])
 
     def mode(self) -> Float[Array, "*batch k"]:
-        """Returns the mean."""
+        """Return the mean."""
         return self.mean
 
 

@@ -31,7 +31,7 @@ def recur(
     keep: Float[Array, "time batch 1"],
     scan: str = "auto",
 ) -> Pair:
-    """Returns x_1, …, x_T, each part of shape (time, batch, size).
+    """Return x_1, …, x_T, each part of shape (time, batch, size).
 
     Args:
         factors: λ, of shape (size,).
@@ -90,7 +90,7 @@ def _forward(scan: str, factors: Pair, inputs: Pair, state: Pair, keep: Array):
 
 
 def _backward(scan: str, saved, d_states: Pair):
-    """Returns the gradients of factors, inputs and first state."""
+    """Return the gradients of factors, inputs and first state."""
     factors, states, state, keep = saved
     conjugate = (factors[0], -factors[1])
     # g_t takes k_{t+1}; behind the end there is nothing to forget.
@@ -127,7 +127,7 @@ def _sequential(
 def _associative(
     factors: Pair, inputs: Pair, state: Pair, keep: Array, reverse: bool
 ) -> Pair:
-    """Composes the maps x ↦ ax + u of all times in a tree."""
+    """Compose the maps x ↦ ax + u of all times in a tree."""
     first = -1 if reverse else 0
     entering = _times(factors, (state[0] * keep[first], state[1] * keep[first]))
     inputs = (
@@ -140,14 +140,14 @@ def _associative(
 
 
 def _compose(earlier: tuple[Pair, Pair], later: tuple[Pair, Pair]) -> tuple[Pair, Pair]:
-    """Returns the map that applies `earlier`, then `later`."""
+    """Return the map that applies `earlier`, then `later`."""
     moved = _times(later[0], earlier[1])
     shift = (moved[0] + later[1][0], moved[1] + later[1][1])
     return _times(later[0], earlier[0]), shift
 
 
 def _times(a: Pair, b: Pair) -> Pair:
-    """Returns the complex product."""
+    """Return the complex product."""
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
 
 

@@ -78,7 +78,7 @@ class S5Layer(eqx.Module):
         )
 
     def discretize(self, clip: bool = False) -> tuple[Pair, Pair]:
-        """Returns λ̄ and B̄; clipped, no state can grow."""
+        """Return λ̄ and B̄; clipped, no state can grow."""
         decay = jnp.minimum(self.decay, -_SLOWEST_DECAY) if clip else self.decay
         step = jnp.exp(self.log_step)
         grow, turn = decay * step, self.frequency * step
@@ -102,7 +102,7 @@ class S5Layer(eqx.Module):
         scan: str = "auto",
         clip: bool = False,
     ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
-        """Returns the outputs of all steps and the last state."""
+        """Return the outputs of all steps and the last state."""
         factors, (b_re, b_im) = self.discretize(clip)
         # Rows of a matrix: all products and their gradients then need no transposes.
         u = xs.reshape(-1, xs.shape[-1])
@@ -132,7 +132,7 @@ class S5(eqx.Module):
         scan: str = "auto",
         clip_eigenvalues: bool = False,
     ) -> S5:
-        """Draws the layers; see `recurrence.recur` for `scan`."""
+        """Draw the layers; see `recurrence.recur` for `scan`."""
         if state_size < 2 or state_size % 2:
             raise ValueError(
                 "`state_size` must be even and positive (it counts conjugate pairs "
@@ -143,7 +143,7 @@ class S5(eqx.Module):
         return cls(tuple(layers), scan, clip_eigenvalues)
 
     def initial_state(self, n_envs: int) -> Float[Array, "batch layers 2 pairs"]:
-        """Returns empty memories."""
+        """Return empty memories."""
         decay = self.layers[0].decay
         return jnp.zeros((n_envs, len(self.layers), 2, len(decay)), decay.dtype)
 
@@ -153,7 +153,7 @@ class S5(eqx.Module):
         state: Float[Array, "batch layers 2 pairs"],
         reset: Bool[Array, " batch"],
     ) -> tuple[Float[Array, "batch model"], Float[Array, "batch layers 2 pairs"]]:
-        """Returns output and next memory of one step."""
+        """Return output and next memory of one step."""
         outputs, state = self.sequence(x[None], state, reset[None])
         return outputs[0], state
 
@@ -163,7 +163,7 @@ class S5(eqx.Module):
         state: Float[Array, "batch layers 2 pairs"],
         resets: Bool[Array, "time batch"],
     ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch layers 2 pairs"]]:
-        """Returns the outputs of all steps and the last memory."""
+        """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
         for index, layer in enumerate(self.layers):
@@ -178,7 +178,7 @@ class S5(eqx.Module):
 def hippo_n(
     state_size: int,
 ) -> tuple[Complex[np.ndarray, " n"], Complex[np.ndarray, "n n"]]:
-    """Returns eigenvalues and orthonormal eigenvectors of the HiPPO-N matrix.
+    """Return eigenvalues and orthonormal eigenvectors of the HiPPO-N matrix.
 
     It is the normal part of the HiPPO-LegS matrix: -1/2 on the diagonal and the
     skew-symmetric ∓√((i + 1/2)(j + 1/2)) below and above it. The eigenvalues

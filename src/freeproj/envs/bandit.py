@@ -58,10 +58,6 @@ class MultiarmedBandit(LevelledTask):
     def max_steps(self) -> int:
         return self.time_limit
 
-    @property
-    def default_params(self) -> None:
-        return None
-
     def reset(
         self, key: PRNGKeyArray, params: None
     ) -> tuple[Float[Array, "2"], BanditState]:

@@ -61,25 +61,25 @@ class Box:
 
     @property
     def bounded(self) -> bool:
-        """Tells whether all bounds are finite."""
+        """Return whether all bounds are finite."""
         return all(map(math.isfinite, (*self.low, *self.high)))
 
     @classmethod
     def unit(cls, size: int) -> Box:
-        """Returns the box [0, 1]^size, in which one-hot vectors lie."""
+        """Return the box [0, 1]^size, in which one-hot vectors lie."""
         return cls((0.0,) * size, (1.0,) * size)
 
     def contains(self, vector: Float[ArrayLike, " d"]) -> Bool[Array, ""]:
-        """Tells whether a vector lies within the bounds."""
+        """Return whether a vector lies within the bounds."""
         low, high = self._bounds()
         return jnp.all((jnp.asarray(vector) >= low) & (jnp.asarray(vector) <= high))
 
     def clip(self, vector: Float[ArrayLike, " d"]) -> Float[Array, " d"]:
-        """Returns the nearest vector within the bounds."""
+        """Return the nearest vector within the bounds."""
         return jnp.clip(jnp.asarray(vector), *self._bounds())
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
-        """Draws uniformly between the bounds."""
+        """Draw uniformly between the bounds."""
         if not self.bounded:
             raise ValueError(
                 "A `Box` is sampled uniformly, so its bounds must be finite, got "
@@ -102,12 +102,12 @@ class Discrete:
             raise ValueError(f"`n` must be at least 1, got {self.n}.")
 
     def contains(self, value: Int[ArrayLike, ""]) -> Bool[Array, ""]:
-        """Tells whether an integer is one of the n."""
+        """Return whether an integer is one of the n."""
         value = jnp.asarray(value)
         return (value >= 0) & (value < self.n)
 
     def sample(self, key: PRNGKeyArray) -> Int[Array, ""]:
-        """Draws uniformly."""
+        """Draw uniformly."""
         return jax.random.randint(key, (), 0, self.n, jnp.int32)
 
 
@@ -149,16 +149,16 @@ class Environment(eqx.Module):
     def reset(
         self, key: PRNGKeyArray, params: PyTree
     ) -> tuple[Float[Array, " d_obs"], PyTree]:
-        """Returns a first observation and a fresh state."""
+        """Return a first observation and a fresh state."""
 
     @abc.abstractmethod
     def step(
         self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: PyTree
     ) -> Step:
-        """Returns observation, state, reward, terminated, truncated and info."""
+        """Return observation, state, reward, terminated, truncated and info."""
 
     def render(self, state: PyTree) -> str:
-        """Draws a state as text, for people: what a player may know, not what is
+        """Draw a state as text, for people: what a player may know, not what is
         hidden."""
         return eqx.tree_pformat(state, short_arrays=False)
 
@@ -204,7 +204,7 @@ class LevelledTask(Environment):
 
 
 def check_action(action: ArrayLike, space: Box | Discrete) -> None:
-    """Refuses an action of wrong shape, or a concrete one outside a discrete space.
+    """Refuse an action of wrong shape, or a concrete one outside a discrete space.
 
     Traced values cannot be looked at: inside `jit` the caller must keep to the space.
     Continuous actions may lie outside; tasks clip them, as POPGym does.

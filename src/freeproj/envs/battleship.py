@@ -20,8 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
-from freeproj.envs.boards import cell_names, draw_board
+from freeproj.envs.base import Box, Step, check_action
+from freeproj.envs.boards import BoardTask, draw_board
 
 __all__ = ["Battleship", "BattleshipState"]
 
@@ -35,10 +35,9 @@ class BattleshipState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class Battleship(LevelledTask):
+class Battleship(BoardTask):
     """Square boards of side 8, 10 or 12 with ships of 2, 3, 3 and 4 cells."""
 
-    side: int = eqx.field(static=True, default=8)
     ships: tuple[int, ...] = eqx.field(static=True, default=(2, 3, 3, 4))
 
     levels: ClassVar = {
@@ -60,11 +59,6 @@ class Battleship(LevelledTask):
             )
 
     @property
-    def n_cells(self) -> int:
-        """The number of cells, which is that of actions."""
-        return self.side**2
-
-    @property
     def n_ship_cells(self) -> int:
         """The number of hits that end a trial."""
         return sum(self.ships)
@@ -74,20 +68,8 @@ class Battleship(LevelledTask):
         return Box.unit(2)
 
     @property
-    def action_space(self) -> Discrete:
-        return Discrete(self.n_cells)
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        return cell_names(self.side)
-
-    @property
     def max_steps(self) -> int:
         return self.n_cells
-
-    @property
-    def default_params(self) -> None:
-        return None
 
     def reset(
         self, key: PRNGKeyArray, params: None

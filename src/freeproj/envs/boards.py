@@ -1,21 +1,43 @@
-"""Square boards for people: names of cells, and a drawing as text."""
+"""Tasks on a square board, whose actions are its cells, and boards as text."""
 
 from __future__ import annotations
 
+import equinox as eqx
 import numpy as np
 
-__all__ = ["cell_names", "draw_board"]
+from freeproj.envs.base import Discrete, LevelledTask
+
+__all__ = ["BoardTask", "draw_board"]
 
 
-def cell_names(side: int) -> tuple[str, ...]:
-    """Name the cells row by row as on a chess board with row 1 on top: a1, b1, …"""
-    rows, columns = range(1, side + 1), range(side)
-    return tuple(f"{chr(ord('a') + column)}{row}" for row in rows for column in columns)
+class BoardTask(LevelledTask):
+    """A task on a square board; an action is a cell, row by row."""
+
+    side: int = eqx.field(static=True, default=8)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells, which is that of actions."""
+        return self.side**2
+
+    @property
+    def action_space(self) -> Discrete:
+        return Discrete(self.n_cells)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The cells as on a chess board with row 1 on top: a1, b1, …"""
+        rows, columns = range(1, self.side + 1), _columns(self.side)
+        return tuple(f"{column}{row}" for row in rows for column in columns)
 
 
 def draw_board(signs: np.ndarray, side: int, caption: str) -> str:
     """Draw one sign per cell, with names of rows and columns and a line below."""
-    head = "   " + " ".join(chr(ord("a") + column) for column in range(side))
+    head = "   " + " ".join(_columns(side))
     rows = np.asarray(signs).reshape(side, side)
     lines = [f"{row:>2} {' '.join(line)}" for row, line in enumerate(rows, start=1)]
     return "\n".join([head, *lines, f"   {caption}"])
+
+
+def _columns(side: int) -> list[str]:
+    return [chr(ord("a") + column) for column in range(side)]

@@ -28,7 +28,9 @@ __all__ = [
     "SUIT_NAMES",
     "CardState",
     "CardTask",
+    "DeckTask",
     "Kind",
+    "KindTask",
     "SuitTask",
     "card_name",
     "color_of",
@@ -54,11 +56,8 @@ class CardState(NamedTuple):
     position: Int32[Array, ""]
 
 
-class CardTask(LevelledTask):
-    """A game in which cards are dealt one by one and each gets an answer.
-
-    A trial of n cards has n - 1 answers: the last card only ends it.
-    """
+class DeckTask(LevelledTask):
+    """A game with one or several decks of cards."""
 
     n_decks: int = eqx.field(static=True, default=1)
 
@@ -66,26 +65,44 @@ class CardTask(LevelledTask):
         if self.n_decks < 1:
             raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
 
+    @property
+    def n_cards(self) -> int:
+        """The number of cards of all decks together."""
+        return DECK_SIZE * self.n_decks
+
+
+class KindTask(DeckTask):
+    """A game in which only the colour, the suit or the rank of a card counts."""
+
+    kind: str = eqx.field(static=True, default="color")
+
+    def __check_init__(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"`kind` must be one of {list(KINDS)}, got {self.kind!r}.")
+
+    @property
+    def n_kinds(self) -> int:
+        """The number of colours, suits or ranks."""
+        return len(KINDS[self.kind].names)
+
+
+class CardTask(DeckTask):
+    """A game in which cards are dealt one by one and each gets an answer.
+
+    A trial of n cards has n - 1 answers: the last card only ends it.
+    """
+
     @abc.abstractmethod
     def observe(self, state: CardState) -> Float[Array, " d_obs"]:
         """Return what is seen in a state."""
 
     @abc.abstractmethod
     def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
-        """Returns the reward of an answer while the trial runs."""
-
-    @property
-    def n_cards(self) -> int:
-        """The number of cards of all decks together."""
-        return DECK_SIZE * self.n_decks
+        """Return the reward of an answer while the trial runs."""
 
     @property
     def max_steps(self) -> int:
         return self.n_cards - 1
-
-    @property
-    def default_params(self) -> None:
-        return None
 
     def reset(
         self, key: PRNGKeyArray, params: None
@@ -104,11 +121,11 @@ class CardTask(LevelledTask):
         return self.observe(state), state, reward.astype(jnp.float32), over, never, {}
 
     def is_over(self, state: CardState) -> Bool[Array, ""]:
-        """Tells whether the last card lies open."""
+        """Return whether the last card lies open."""
         return state.position >= self.max_steps
 
     def next_position(self, state: CardState) -> Int32[Array, ""]:
-        """Returns the place of the next card, or of the last one at the end."""
+        """Return the place of the next card, or of the last one at the end."""
         return jnp.minimum(state.position + 1, self.max_steps)
 
     def render(self, state: CardState) -> str:
@@ -137,18 +154,18 @@ class SuitTask(CardTask):
 
 
 def draw_deck(key: PRNGKeyArray, n_decks: int) -> Int8[Array, " n_cards"]:
-    """Draws a uniform order of `n_decks` decks shuffled together."""
+    """Draw a uniform order of `n_decks` decks shuffled together."""
     cards = jnp.tile(jnp.arange(DECK_SIZE, dtype=jnp.int8), n_decks)
     return shuffle(key, cards)
 
 
 def rank_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
-    """Returns 0 (ace) … 12 (king)."""
+    """Return 0 (ace) … 12 (king)."""
     return card // N_SUITS
 
 
 def suit_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
-    """Returns the index into `SUIT_NAMES`."""
+    """Return the index into `SUIT_NAMES`."""
     return card % N_SUITS
 
 
@@ -173,6 +190,6 @@ KINDS = {
 
 
 def card_name(card: int) -> str:
-    """Writes a card for people: `card_name(51)` is "K♥"."""
+    """Write a card for people: `card_name(51)` is "K♥"."""
     rank, suit = divmod(card, N_SUITS)
     return f"{_RANK_SIGNS[rank]}{_SUIT_SIGNS[suit]}"

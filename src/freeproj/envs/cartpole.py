@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
-from freeproj.envs.noise import add_noise, check_noise, draw_normal
+from freeproj.envs.noise import Noisy
 
 __all__ = [
     "MAX_ANGLE",
@@ -172,47 +172,14 @@ class VelocityOnlyCartPole(CartPole):
         return jnp.stack([state.velocity, state.angular_velocity])
 
 
-class NoisyStatelessCartPole(StatelessCartPole):
+class NoisyStatelessCartPole(Noisy, StatelessCartPole):
     """The same with Gaussian noise on what is seen; the levels differ in the noise."""
-
-    noise: float = eqx.field(static=True, default=0.1)
-
-    levels: ClassVar = {
-        "Easy": {"noise": 0.1, "time_limit": 200},
-        "Medium": {"noise": 0.2, "time_limit": 200},
-        "Hard": {"noise": 0.3, "time_limit": 200},
-    }
-
-    def __check_init__(self):
-        check_noise(self.noise)
-
-    def reset(
-        self, key: PRNGKeyArray, params: CartPoleParams
-    ) -> tuple[Float[Array, "2"], CartPoleState]:
-        key_start, key_noise = jax.random.split(key)
-        obs, state = super().reset(key_start, params)
-        luck = self.draw_luck(key_noise)
-        return add_noise(luck, obs, self.noise, self.observation_space), state
-
-    def step(
-        self,
-        key: PRNGKeyArray,
-        state: CartPoleState,
-        action: ArrayLike,
-        params: CartPoleParams,
-    ) -> Step:
-        step = super().step(key, state, action, params)
-        luck = self.draw_luck(key)
-        return add_noise(luck, step[0], self.noise, self.observation_space), *step[1:]
-
-    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "2"]:
-        return draw_normal(key, 2)
 
 
 def accelerations(
     state: CartPoleState, force: Float[Array, ""], params: CartPoleParams
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Returns x'' and θ'' under a horizontal force on the cart."""
+    """Return x'' and θ'' under a horizontal force on the cart."""
     sine, cosine = jnp.sin(state.angle), jnp.cos(state.angle)
     mass = params.cart_mass + params.pole_mass
     moment = params.pole_mass * params.half_length
@@ -225,7 +192,7 @@ def accelerations(
 def move_cart(
     state: CartPoleState, direction: Float[Array, ""], params: CartPoleParams
 ) -> CartPoleState:
-    """Returns the state one Euler step later; positions move by the old velocities.
+    """Return the state one Euler step later; positions move by the old velocities.
 
     The force is `params.force` times the direction, -1 (left) or 1 (right).
     """

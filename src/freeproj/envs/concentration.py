@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
-from freeproj.envs.cards import DECK_SIZE, KINDS, draw_deck
+from freeproj.envs.base import Box, Discrete, Step, check_action
+from freeproj.envs.cards import KINDS, KindTask, draw_deck
 
 __all__ = ["Concentration", "ConcentrationState"]
 
@@ -35,33 +34,14 @@ class ConcentrationState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class Concentration(LevelledTask):
+class Concentration(KindTask):
     """Pairs of one colour (one deck, two decks) or of one rank (one deck)."""
-
-    n_decks: int = eqx.field(static=True, default=1)
-    kind: str = eqx.field(static=True, default="color")
 
     levels: ClassVar = {
         "Easy": {"n_decks": 1, "kind": "color"},
         "Medium": {"n_decks": 2, "kind": "color"},
         "Hard": {"n_decks": 1, "kind": "rank"},
     }
-
-    def __check_init__(self):
-        if self.n_decks < 1:
-            raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
-        if self.kind not in KINDS:
-            raise ValueError(f"`kind` must be one of {list(KINDS)}, got {self.kind!r}.")
-
-    @property
-    def n_cards(self) -> int:
-        """The number of cards of all decks together."""
-        return DECK_SIZE * self.n_decks
-
-    @property
-    def n_kinds(self) -> int:
-        """The number of colours, suits or ranks."""
-        return len(KINDS[self.kind].names)
 
     @property
     def observation_space(self) -> Box:
@@ -74,10 +54,6 @@ class Concentration(LevelledTask):
     @property
     def max_steps(self) -> int:
         return 2 * self.n_cards
-
-    @property
-    def default_params(self) -> None:
-        return None
 
     def reset(
         self, key: PRNGKeyArray, params: None

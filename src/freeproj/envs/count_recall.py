@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
-from freeproj.envs.cards import DECK_SIZE, KINDS, draw_deck
+from freeproj.envs.base import Box, Discrete, Step, check_action
+from freeproj.envs.cards import KINDS, KindTask, draw_deck
 
 __all__ = ["CountRecall", "CountRecallState"]
 
@@ -30,33 +29,14 @@ class CountRecallState(NamedTuple):
     position: Int32[Array, ""]
 
 
-class CountRecall(LevelledTask):
+class CountRecall(KindTask):
     """Counting by colour (one deck), suit (two decks) or rank (four decks)."""
-
-    n_decks: int = eqx.field(static=True, default=1)
-    kind: str = eqx.field(static=True, default="color")
 
     levels: ClassVar = {
         "Easy": {"n_decks": 1, "kind": "color"},
         "Medium": {"n_decks": 2, "kind": "suit"},
         "Hard": {"n_decks": 4, "kind": "rank"},
     }
-
-    def __check_init__(self):
-        if self.n_decks < 1:
-            raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
-        if self.kind not in KINDS:
-            raise ValueError(f"`kind` must be one of {list(KINDS)}, got {self.kind!r}.")
-
-    @property
-    def n_cards(self) -> int:
-        """The number of cards of each of the two decks."""
-        return DECK_SIZE * self.n_decks
-
-    @property
-    def n_kinds(self) -> int:
-        """The number of colours, suits or ranks."""
-        return len(KINDS[self.kind].names)
 
     @property
     def observation_space(self) -> Box:
@@ -69,10 +49,6 @@ class CountRecall(LevelledTask):
     @property
     def max_steps(self) -> int:
         return self.n_cards - 1
-
-    @property
-    def default_params(self) -> None:
-        return None
 
     def reset(
         self, key: PRNGKeyArray, params: None

@@ -57,22 +57,14 @@ class FlashCards(Environment):
     def max_steps(self) -> int:
         return self.n_cards
 
-    @property
-    def default_params(self) -> tuple[()]:
-        return ()
-
     def reset(
-        self, key: PRNGKeyArray, params: tuple[()]
+        self, key: PRNGKeyArray, params: None
     ) -> tuple[Float[Array, " 4"], FlashCardState]:
         suit = Discrete(N_SUITS).sample(key)
         return _shown(suit), FlashCardState(suit, jnp.zeros((), jnp.int32))
 
     def step(
-        self,
-        key: PRNGKeyArray,
-        state: FlashCardState,
-        action: ArrayLike,
-        params: tuple[()],
+        self, key: PRNGKeyArray, state: FlashCardState, action: ArrayLike, params: None
     ) -> Step:
         check_action(action, self.action_space)
         over = state.n_answers >= self.n_cards

@@ -100,10 +100,6 @@ class Labyrinth(LevelledTask):
     def max_steps(self) -> int:
         return self.time_limit - 1
 
-    @property
-    def default_params(self) -> None:
-        return None
-
     def reset(
         self, key: PRNGKeyArray, params: None
     ) -> tuple[Float[Array, "50"], LabyrinthState]:

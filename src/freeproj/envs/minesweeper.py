@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
-from freeproj.envs.boards import cell_names, draw_board
+from freeproj.envs.base import Box, Step, check_action
+from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.shuffle import shuffle
 
 __all__ = ["Minesweeper", "MinesweeperState", "count_mines"]
@@ -37,7 +37,7 @@ class MinesweeperState(NamedTuple):
     terminated: Bool[Array, ""]
 
 
-class Minesweeper(LevelledTask):
+class Minesweeper(BoardTask):
     """Square boards of side 4, 6 or 8 with 2, 6 or 10 mines."""
 
     side: int = eqx.field(static=True, default=4)
@@ -57,29 +57,12 @@ class Minesweeper(LevelledTask):
             )
 
     @property
-    def n_cells(self) -> int:
-        """The number of cells, which is that of actions."""
-        return self.side**2
-
-    @property
     def observation_space(self) -> Box:
         return Box.unit(min(self.n_mines, _MAX_COUNT) + 1)
 
     @property
-    def action_space(self) -> Discrete:
-        return Discrete(self.n_cells)
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        return cell_names(self.side)
-
-    @property
     def max_steps(self) -> int:
         return self.n_cells - self.n_mines
-
-    @property
-    def default_params(self) -> None:
-        return None
 
     def reset(
         self, key: PRNGKeyArray, params: None
@@ -88,7 +71,7 @@ class Minesweeper(LevelledTask):
         return self._show(jnp.zeros((), jnp.int8)), self.start(mines.astype(bool))
 
     def start(self, mines: Bool[ArrayLike, " cells"]) -> MinesweeperState:
-        """Returns the fresh state of a given board."""
+        """Return the fresh state of a given board."""
         mines = jnp.asarray(mines)
         return MinesweeperState(
             mines=mines,
@@ -146,7 +129,7 @@ class Minesweeper(LevelledTask):
 
 
 def count_mines(board: Bool[Array, "rows columns"]) -> Int8[Array, "rows columns"]:
-    """Returns for each cell the mines in the 3 x 3 cells around it, itself counted."""
+    """Return for each cell the mines in the 3 x 3 cells around it, itself counted."""
     zero = jnp.zeros((), jnp.int8)
     return jax.lax.reduce_window(
         board.astype(jnp.int8), zero, jax.lax.add, (3, 3), (1, 1), "SAME"

@@ -2,28 +2,55 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray, PyTree
 
-from freeproj.envs.base import Box
+from freeproj.envs.base import LevelledTask, Step
 
-__all__ = ["add_noise", "check_noise", "draw_normal"]
-
-
-def draw_normal(key: PRNGKeyArray, size: int) -> Float[Array, " size"]:
-    """Draw independent standard normal numbers."""
-    return jax.random.normal(key, (size,), jnp.float32)
+__all__ = ["Noisy"]
 
 
-def add_noise(
-    luck: Float[Array, " d_obs"], obs: Float[Array, " d_obs"], noise: float, space: Box
-) -> Float[Array, " d_obs"]:
-    """Return obs + noise · luck, clipped to the bounds of the space."""
-    return space.clip(obs + noise * luck)
+class Noisy(LevelledTask):
+    """Gaussian noise on what a task shows; the levels differ in the noise.
 
+    A noisy task inherits from this class first and from the task itself second. An
+    observation becomes obs + noise · normal, clipped to the bounds of its space.
+    """
 
-def check_noise(noise: float) -> None:
-    """Refuses a standard deviation that is negative."""
-    if not noise >= 0:
-        raise ValueError(f"`noise` must not be negative, got {noise}.")
+    noise: float = eqx.field(static=True, default=0.1)
+
+    levels: ClassVar = {
+        "Easy": {"noise": 0.1, "time_limit": 200},
+        "Medium": {"noise": 0.2, "time_limit": 200},
+        "Hard": {"noise": 0.3, "time_limit": 200},
+    }
+
+    def __check_init__(self):
+        if not self.noise >= 0:
+            raise ValueError(f"`noise` must not be negative, got {self.noise}.")
+
+    def reset(
+        self, key: PRNGKeyArray, params: PyTree
+    ) -> tuple[Float[Array, " d_obs"], PyTree]:
+        key_start, key_noise = jax.random.split(key)
+        task: Any = super()
+        obs, state = task.reset(key_start, params)
+        return self._blurred(key_noise, obs), state
+
+    def step(
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: PyTree
+    ) -> Step:
+        task: Any = super()
+        obs, *rest = task.step(key, state, action, params)
+        return self._blurred(key, obs), *rest
+
+    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, " d_obs"]:
+        return jax.random.normal(key, (self.observation_space.size,), jnp.float32)
+
+    def _blurred(self, key: PRNGKeyArray, obs: Array) -> Float[Array, " d_obs"]:
+        space = self.observation_space
+        return space.clip(obs + self.noise * self.draw_luck(key))

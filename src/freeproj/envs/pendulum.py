@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Box, LevelledTask, Step, check_action
-from freeproj.envs.noise import add_noise, check_noise, draw_normal
+from freeproj.envs.noise import Noisy
 
 __all__ = [
     "HALF_COST",
@@ -119,47 +119,14 @@ class StatelessPendulum(LevelledTask):
         )
 
 
-class NoisyStatelessPendulum(StatelessPendulum):
+class NoisyStatelessPendulum(Noisy, StatelessPendulum):
     """The same with Gaussian noise on what is seen; the levels differ in the noise."""
-
-    noise: float = eqx.field(static=True, default=0.1)
-
-    levels: ClassVar = {
-        "Easy": {"noise": 0.1, "time_limit": 200},
-        "Medium": {"noise": 0.2, "time_limit": 200},
-        "Hard": {"noise": 0.3, "time_limit": 200},
-    }
-
-    def __check_init__(self):
-        check_noise(self.noise)
-
-    def reset(
-        self, key: PRNGKeyArray, params: PendulumParams
-    ) -> tuple[Float[Array, "2"], PendulumState]:
-        key_start, key_noise = jax.random.split(key)
-        obs, state = super().reset(key_start, params)
-        luck = self.draw_luck(key_noise)
-        return add_noise(luck, obs, self.noise, self.observation_space), state
-
-    def step(
-        self,
-        key: PRNGKeyArray,
-        state: PendulumState,
-        action: ArrayLike,
-        params: PendulumParams,
-    ) -> Step:
-        step = super().step(key, state, action, params)
-        luck = self.draw_luck(key)
-        return add_noise(luck, step[0], self.noise, self.observation_space), *step[1:]
-
-    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "2"]:
-        return draw_normal(key, 2)
 
 
 def move(
     state: PendulumState, torque: Float[ArrayLike, ""], params: PendulumParams
 ) -> tuple[PendulumState, Float[Array, ""]]:
-    """Returns the state one step later and the cost of the step."""
+    """Return the state one step later and the cost of the step."""
     angle, speed, dt = state.angle, state.speed, params.time_step
     cost = wrap_angle(angle) ** 2 + 0.1 * speed**2 + 0.001 * torque**2
     pull = 1.5 * params.gravity / params.length * jnp.sin(angle)
@@ -169,7 +136,7 @@ def move(
 
 
 def wrap_angle(angle: Float[ArrayLike, ""]) -> Float[Array, ""]:
-    """Returns the same direction in [-π, π)."""
+    """Return the same direction in [-π, π)."""
     angle = jnp.asarray(angle)
     # A remainder of floats is not vectorised on CPUs; a floor is.
     return angle - 2 * math.pi * jnp.floor((angle + math.pi) / (2 * math.pi))

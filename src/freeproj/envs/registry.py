@@ -33,7 +33,7 @@ class Family:
     popgym_factory: Callable[..., Environment] | None = None
 
     def make(self, level: str = "") -> Environment:
-        """Returns the task at a level, by default the first one."""
+        """Return the task at a level, by default the first one."""
         if not level:
             level = next(iter(self.levels), "")
         return self.factory(**self.levels.get(level, {}))
@@ -46,7 +46,7 @@ class Family:
         return self.popgym_factory(**levels[level or next(iter(levels))])
 
     def names(self) -> dict[str, str]:
-        """Returns all names of the family, each with the level that it means."""
+        """Return all names of the family, each with the level that it means."""
         names = {self.name + level: level for level in ("", *self.levels)}
         if self.popgym_name:
             ids = ("", *self.levels)
@@ -66,7 +66,7 @@ def register(
     popgym_name: str | None = None,
     popgym_factory: Callable[..., Environment] | None = None,
 ) -> Family:
-    """Adds a family of tasks under a new name; the first level is the default."""
+    """Add a family of tasks under a new name; the first level is the default."""
     family = Family(
         name, factory, dict(levels or {}), summary, popgym_name, popgym_factory
     )

@@ -12,7 +12,7 @@ _ITEM_BITS = 6
 
 
 def shuffle(key: PRNGKeyArray, items: Int8[Array, " n"]) -> Int8[Array, " n"]:
-    """Returns the items, each in 0..63, in a uniformly random order.
+    """Return the items, each in 0..63, in a uniformly random order.
 
     An item rides in the low six bits of a random 32-bit number, so that one sort of
     plain numbers shuffles: four times as fast as `jax.random.permutation`, which sorts

@@ -26,7 +26,7 @@ def save_tree(
     *,
     sync: bool = True,
 ) -> None:
-    """Stores the arrays of a tree, by number, in one file; beside them texts, by name.
+    """Store the arrays of a tree, by number, in one file; beside them texts, by name.
 
     With texts it is a file to keep and to send, and compressed.
     """
@@ -40,7 +40,7 @@ def save_tree(
 
 
 def load_tree(path: Path, like: PyTree) -> PyTree:
-    """Reads the arrays that `save_tree` stored into a tree of the same structure."""
+    """Read the arrays that `save_tree` stored into a tree of the same structure."""
     leaves, structure = jax.tree.flatten(like)
     try:
         check_regular(path)
@@ -62,7 +62,7 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
 
 
 def _plain(leaf: Any) -> Any:
-    """Returns a leaf as numbers; random keys are their bits."""
+    """Return a leaf as numbers; random keys are their bits."""
     is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
     return jax.random.key_data(leaf) if is_key else leaf
 

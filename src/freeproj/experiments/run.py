@@ -112,11 +112,11 @@ class Run:
         return self._checkpoint.exists()
 
     def log(self) -> list[dict[str, Any]]:
-        """Reads the updates so far; a line torn by a crash is left out."""
+        """Read the updates so far; a line torn by a crash is left out."""
         return [with_nans(row) for row in read_lines(self.folder / "log.jsonl")]
 
     def times(self) -> list[float]:
-        """Reads when each update ended, in seconds since 1970."""
+        """Read when each update ended, in seconds since 1970."""
         path = self.folder / "timing.jsonl"
         try:
             return [float(row["time"]) for row in read_lines(path)]
@@ -124,7 +124,7 @@ class Run:
             raise ValueError(f"{path} has a line without a time.") from error
 
     def resume(self, like: PyTree) -> tuple[PyTree, int]:
-        """Returns the stored state and the number of updates behind it.
+        """Return the stored state and the number of updates behind it.
 
         Args:
             like: a state of the same settings, for its structure and shapes.
@@ -174,7 +174,7 @@ class Run:
             clear_temporaries(path)
 
     def finish(self, agent: PyTree) -> None:
-        """Stores the weights, and the last line of the log as the end of the run."""
+        """Store the weights, and the last line of the log as the end of the run."""
         append_synced(self.folder / "log.jsonl", b"")  # sync what is there
         save_tree(self.folder / "agent.npz", agent)
         last = json.dumps(without_nans(self.log()[-1]), indent=2) + "\n"
@@ -206,7 +206,7 @@ class Run:
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
-        """Keeps other processes out, for as long as this one lives."""
+        """Keep other processes out, for as long as this one lives."""
         with open(self.folder / "lock", "w") as file:
             try:
                 lock_file(file)
@@ -258,7 +258,7 @@ def open_run(out: str | Path, config: TrainConfig) -> Run:
 
 
 def read_run(folder: str | Path) -> Run:
-    """Opens the folder of a run that exists."""
+    """Open the folder of a run that exists."""
     folder = Path(folder)
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{folder} is not a run: it has no config.toml.")
@@ -271,7 +271,7 @@ def run_training(
     *,
     report: Callable[[dict[str, Any]], None] | None = None,
 ) -> Run:
-    """Trains in a folder below `out`: starts, goes on, or finds the run finished.
+    """Train in a folder below `out`: start, resume, or find the run finished.
 
     `report` is called with each new row of the log, after it is safe on disk. A run
     that diverges is marked so and raises `DivergedError`, now and whenever it is asked

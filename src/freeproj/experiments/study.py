@@ -85,7 +85,7 @@ class Grid:
     final: _Flat = field(default_factory=dict)
 
     def runs(self) -> tuple[TrainConfig, ...]:
-        """Returns the settings of every run, in the order of the grid."""
+        """Return the settings of every run, in the order of the grid."""
         runs = [self._run(cell) for cell in self._cells() if not self._left_out(cell)]
         if not runs:
             raise ValueError(
@@ -135,7 +135,7 @@ class Grid:
 
 
 def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
-    """Reads a study, shipped by name or from a file, and overrides `settings`.
+    """Read a study, shipped by name or from a file, and override `settings`.
 
     A setting whose key stands in the grid (`seeds`, `tasks`, …) replaces its values;
     any other one holds in every run.
@@ -227,7 +227,7 @@ def _overridden(study: Grid, settings: _Flat) -> Grid:
 
 
 def _check_matches(study: Grid) -> None:
-    """A match that no run meets is a slip of the pen, not a wish."""
+    """Refuse a match that selects no run: it is almost certainly a typo."""
     cells = study._cells()
     for name, matches in (
         ("exclude", study.exclude),

@@ -49,12 +49,12 @@ class Distances(NamedTuple):
 def permute(
     vectors: Float[np.ndarray, "*batch d"], permutation: Int[np.ndarray, " d"]
 ) -> Float[np.ndarray, "*batch d"]:
-    """Returns Uz: entry j moves to σ(j)."""
+    """Return Uz: entry j moves to σ(j)."""
     return vectors[..., np.argsort(permutation)]
 
 
 def mean_permutation(permutations: ArrayLike) -> Float[np.ndarray, "*seeds d d"]:
-    """Returns (U_1 + … + U_n)/n with U[σ(j), j] = 1, for permutations (..., n, d)."""
+    """Return (U_1 + … + U_n)/n with U[σ(j), j] = 1, for permutations (..., n, d)."""
     permutations = np.asarray(permutations)
     if permutations.ndim < 2 or permutations.dtype.kind not in "iu":
         raise ValueError(
@@ -73,7 +73,7 @@ def aggregate(
     permutations: ArrayLike,
     length: int,
 ) -> Float[np.ndarray, "*seeds d"]:
-    """Returns z^ℓ for permutations of shape (..., n, d); no word is written out."""
+    """Return z^ℓ for permutations of shape (..., n, d); no word is written out."""
     if length < 1:
         raise ValueError(f"`length` must be at least 1, got {length}.")
     mean = mean_permutation(permutations)
@@ -92,7 +92,7 @@ def aggregate(
 def distances(
     optimal: Solution, desirability: Float[np.ndarray, "*seeds d"]
 ) -> Distances:
-    """Returns the four distances of z and its policy from the optimal ones."""
+    """Return the four distances of z and its policy from the optimal ones."""
     # Only along edges, where both policies are positive: nothing to clip.
     source, target = np.nonzero(optimal.passive)
     weight = optimal.passive[source, target]
@@ -113,7 +113,7 @@ def _unit(z: Float[np.ndarray, "*seeds d"]) -> Float[np.ndarray, "*seeds d"]:
 
 
 def _count(permutations: Int[np.ndarray, "seeds n d"]) -> Int[np.ndarray, "seeds d d"]:
-    """Returns how often each state j (column) goes to i (row)."""
+    """Return how often each state j (column) goes to i (row)."""
     seeds, n, d = permutations.shape
     places = permutations + d * np.arange(seeds * d).reshape(seeds, 1, d)
     outside = (places.min() < 0) or (places.max() >= seeds * d * d)

@@ -47,12 +47,12 @@ class LengthComparison:
 
     @property
     def n_seeds(self) -> int:
-        """Returns the number of seeds, the unit of every interval."""
+        """Return the number of seeds, the unit of every interval."""
         return len(self.constant.kl)
 
     @property
     def table(self) -> Float[np.ndarray, "metrics columns seeds"]:
-        """Returns all distances, rows as in `METRICS`; z = const is the last column."""
+        """Return all distances, rows as in `METRICS`; z = const is the last column."""
         return np.stack(
             [
                 np.vstack([by_length, baseline])
@@ -82,7 +82,7 @@ def compare_lengths(
     temperature: float = 1.0,
     discount: float = 0.9,
 ) -> LengthComparison:
-    """Returns the distances of z^ℓ from z* for each length, all at n^ℓ = n_words."""
+    """Return the distances of z^ℓ from z* for each length, all at n^ℓ = n_words."""
     if n_seeds < 1:
         raise ValueError(f"`n_seeds` must be at least 1, got {n_seeds}.")
     if len(lengths) == 0 or len(set(lengths)) != len(lengths):
@@ -110,7 +110,7 @@ def mean_distances(
     n_resamples: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Returns the mean over seeds per metric and column (lengths, then z = const)."""
+    """Return the mean over seeds per metric and column (lengths, then z = const)."""
     table = comparison.table
     means = _bootstrap_means(table, n_resamples, seed)
     return _estimate(table.mean(axis=-1), means, level, comparison.n_seeds)
@@ -124,7 +124,7 @@ def paired_changes(
     n_resamples: int = 2000,
     seed: int = 0,
 ) -> Estimate:
-    """Returns mean(ℓ)/mean(reference) - 1 per metric and column, seeds kept in pairs.
+    """Return mean(ℓ)/mean(reference) - 1 per metric and column, seeds kept in pairs.
 
     Columns are the lengths, then z = const. Both means are taken over the same
     resampled seeds, so what a seed's costs contribute to both falls out.
@@ -149,7 +149,7 @@ def paired_changes(
 def _aggregates(
     desirability: Float[np.ndarray, "seeds d"], n: int, length: int, seed: int
 ) -> Float[np.ndarray, "seeds d"]:
-    """Draws every seed's permutations and returns z^ℓ, some seeds at a time."""
+    """Draw every seed's permutations and return z^ℓ, some seeds at a time."""
     d = desirability.shape[1]
     rng = np.random.default_rng([seed, length])
     step = max(1, _CHUNK // (max(n, d) * d))
@@ -164,7 +164,7 @@ def _aggregates(
 def _bootstrap_means(
     table: Float[np.ndarray, "metrics columns seeds"], n_resamples: int, seed: int
 ) -> Float[np.ndarray, "resamples metrics columns"]:
-    """Returns the means over seeds drawn with replacement, the same for all rows."""
+    """Return the means over seeds drawn with replacement, the same for all rows."""
     n_seeds = table.shape[-1]
     rng = np.random.default_rng(seed)
     rows = table.reshape(-1, n_seeds)

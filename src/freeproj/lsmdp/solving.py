@@ -49,7 +49,7 @@ class Solution(NamedTuple):
 def sample_costs(
     rng: np.random.Generator, space: StateSpace, n_seeds: int
 ) -> Float[np.ndarray, "seeds d"]:
-    """Draws costs uniformly from [0, 1], zero at the goal; one row per seed."""
+    """Draw costs uniformly from [0, 1], zero at the goal; one row per seed."""
     costs = rng.random((n_seeds, space.n_states))
     costs[:, space.goal] = 0.0
     return costs
@@ -63,7 +63,7 @@ def solve(
     temperature: float = 1.0,
     discount: float = 0.9,
 ) -> Solution:
-    """Returns z* for costs of shape (..., d), all of them in one batch."""
+    """Return z* for costs of shape (..., d), all of them in one batch."""
     _check_settings(reading, temperature, discount)
     costs = _checked_costs(space, costs, reading)
     rows = (-discount / temperature * costs).reshape(-1, space.n_states)
@@ -85,7 +85,7 @@ def solve(
 def policy(
     passive: Float[np.ndarray, "d d"], desirability: Float[np.ndarray, "*seeds d"]
 ) -> Float[np.ndarray, "*seeds d d"]:
-    """Returns π(s'|s) = p(s'|s) z(s') / Σ_s'' p(s''|s) z(s''), row s."""
+    """Return π(s'|s) = p(s'|s) z(s') / Σ_s'' p(s''|s) z(s''), row s."""
     weights = passive * desirability[..., None, :]
     return weights / weights.sum(axis=-1, keepdims=True)
 
@@ -93,7 +93,7 @@ def policy(
 def _solve_goal(
     space: StateSpace, _discount: float, exponent: Float[np.ndarray, "seeds d"]
 ) -> _Solved:
-    """Solves (I - DP) z = 0 off the goal with z = 1 at it."""
+    """Solve (I - DP) z = 0 off the goal with z = 1 at it."""
     at_goal = np.eye(space.n_states)[space.goal]
     system = np.eye(space.n_states) - np.exp(exponent)[:, :, None] * space.passive()
     system[:, space.goal] = at_goal
@@ -104,7 +104,7 @@ def _solve_goal(
 def _solve_perron(
     space: StateSpace, _discount: float, exponent: Float[np.ndarray, "seeds d"]
 ) -> _Solved:
-    """Finds the positive eigenvector of DP, of sum 1.
+    """Find the positive eigenvector of DP, of sum 1.
 
     With m the degrees, DP = S (S A S) S^-1 for S = (D/m)^(1/2): the walk is reversible,
     so the eigenvalues are those of the symmetric matrix SAS.
@@ -119,7 +119,7 @@ def _solve_perron(
 def _solve_discounted(
     space: StateSpace, discount: float, exponent: Float[np.ndarray, "seeds d"]
 ) -> _Solved:
-    """Solves v = -γc/α + γ log(P e^v), v = log z, by Newton's method.
+    """Solve v = -γc/α + γ log(P e^v), v = log z, by Newton's method.
 
     The derivative of the right side is γπ, so a step evaluates the policy that is
     optimal for the last v: policy iteration, which converges from anywhere.

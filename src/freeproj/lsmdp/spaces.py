@@ -41,28 +41,28 @@ class StateSpace:
 
     @property
     def n_states(self) -> int:
-        """Returns the number of vertices, the paper's d."""
+        """Return the number of vertices, the paper's d."""
         return len(self.adjacency)
 
     @property
     def degrees(self) -> Int[np.ndarray, " d"]:
-        """Returns the number of neighbours of every vertex."""
+        """Return the number of neighbours of every vertex."""
         return self.adjacency.sum(axis=1)
 
     @property
     def edges(self) -> Int[np.ndarray, "edges 2"]:
-        """Returns every edge once, its smaller vertex first."""
+        """Return every edge once, its smaller vertex first."""
         return np.argwhere(np.triu(self.adjacency))
 
     def passive(self, absorbing: bool = False) -> Float[np.ndarray, "d d"]:
-        """Returns p(s'|s), row s; with `absorbing` the goal is never left."""
+        """Return p(s'|s), row s; with `absorbing` the goal is never left."""
         walk = self.adjacency / self.degrees[:, None]
         if absorbing:
             walk[self.goal] = np.eye(self.n_states)[self.goal]
         return walk
 
     def permuted(self, permutation: Int[np.ndarray, " d"]) -> StateSpace:
-        """Returns the same space with vertex j renamed σ(j)."""
+        """Return the same space with vertex j renamed σ(j)."""
         permutation = np.asarray(permutation)
         if sorted(permutation.tolist()) != list(range(self.n_states)):
             raise ValueError(
@@ -79,7 +79,7 @@ class StateSpace:
 
 
 def lattice(rows: int = 4, columns: int = 4) -> StateSpace:
-    """Returns a rectangle of vertices row by row, neighbours side by side."""
+    """Return a rectangle of vertices row by row, neighbours side by side."""
     if rows < 1 or columns < 1 or rows * columns < 2:
         raise ValueError(
             "`rows` and `columns` must be at least 1 and give two vertices or more, "
@@ -93,7 +93,7 @@ def lattice(rows: int = 4, columns: int = 4) -> StateSpace:
 
 
 def binary_tree(depth: int = 3) -> StateSpace:
-    """Returns the complete binary tree with 2^(depth+1) - 1 vertices, in heap order.
+    """Return the complete binary tree with 2^(depth+1) - 1 vertices, in heap order.
 
     The root is 0, the children of i are 2i+1 and 2i+2; depth 0 would have no edge.
     """
@@ -121,7 +121,7 @@ def graph(
     positions: Float[np.ndarray, "d 2"] | None = None,
     name: str = "graph",
 ) -> StateSpace:
-    """Returns the space of an adjacency matrix of zeros and ones.
+    """Return the space of an adjacency matrix of zeros and ones.
 
     It must be symmetric, without self-loops, and connected. Without `goal` the last
     vertex is the goal, without `positions` the vertices are drawn on a circle.

@@ -22,7 +22,7 @@ Numbers = Mapping[str, np.ndarray]
 
 
 def save_numbers(numbers: Numbers, path: str | Path) -> Path:
-    """Writes the arrays to an `.npz` file and returns its path."""
+    """Write the arrays to an `.npz` file and return its path."""
     path = Path(path)
     for name, array in numbers.items():
         if np.asarray(array).dtype.hasobject:

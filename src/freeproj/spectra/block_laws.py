@@ -28,7 +28,7 @@ __all__ = [
 def kesten_mckay_density(
     x: ArrayLike | float, n_blocks: int = 16
 ) -> Float[np.ndarray, "..."]:
-    """Returns √((x₊-x)/x) / (2π(1-x/N)) on (0, x₊), x₊ = 4(1-1/N), and 0 elsewhere."""
+    """Return √((x₊-x)/x) / (2π(1-x/N)) on (0, x₊), x₊ = 4(1-1/N), and 0 elsewhere."""
     _check_blocks(n_blocks)
     edge = 4 * (1 - 1 / n_blocks)
     density = _square_root_law(x, edge) / (1 - np.minimum(x, edge) / n_blocks)
@@ -36,7 +36,7 @@ def kesten_mckay_density(
 
 
 def kesten_mckay_moment(order: int, n_blocks: int = 16) -> Fraction:
-    """Returns the exact moment m_k = (1/k) Σ_j C(2k, k-1-j) C(k+j-1, j) (-1/N)^j.
+    """Return the exact moment m_k = (1/k) Σ_j C(2k, k-1-j) C(k+j-1, j) (-1/N)^j.
 
     N^k·m_k counts the closed walks of 2k steps on the N-regular tree.
     """
@@ -50,18 +50,18 @@ def kesten_mckay_moment(order: int, n_blocks: int = 16) -> Fraction:
 
 
 def marchenko_pastur_density(x: ArrayLike | float) -> Float[np.ndarray, "..."]:
-    """Returns √((4-x)/x) / (2π) on (0, 4), ratio 1, and 0 elsewhere."""
+    """Return √((4-x)/x) / (2π) on (0, 4), ratio 1, and 0 elsewhere."""
     return _square_root_law(x, 4.0)
 
 
 def marchenko_pastur_moment(order: int) -> int:
-    """Returns the Catalan number C(2k, k)/(k+1)."""
+    """Return the Catalan number C(2k, k)/(k+1)."""
     k = _checked_order(order)
     return math.comb(2 * k, k) // (k + 1)
 
 
 def _square_root_law(x: ArrayLike | float, edge: float) -> Float[np.ndarray, "..."]:
-    """Returns √((edge-x)/x) / (2π) on (0, edge) and 0 elsewhere."""
+    """Return √((edge-x)/x) / (2π) on (0, edge) and 0 elsewhere."""
     x = np.asarray(x, dtype=float)
     inside = (x > 0) & (x < edge)
     y = np.where(inside, x, edge)

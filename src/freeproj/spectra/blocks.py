@@ -51,7 +51,7 @@ _Square = Int[np.ndarray, "side side"]
 
 
 def raw(n_words: int = 256) -> _Square:
-    """Returns W: the word with index i·2^k + j stands at (i, j)."""
+    """Return W: the word with index i·2^k + j stands at (i, j)."""
     side = 2 ** (_count_digits(n_words) // 2)
     return np.arange(n_words).reshape(side, side)
 
@@ -59,7 +59,7 @@ def raw(n_words: int = 256) -> _Square:
 def partial_transpose(
     arrangement: _Square, permutation: str | Sequence[int] = PAPER_TRANSPOSE
 ) -> _Square:
-    """Permutes the 2k binary digits of an arrangement's places.
+    """Permute the 2k binary digits of an arrangement's places.
 
     The default is the paper's; `transpose_axes` says how permutations are written.
     Digit i of a new place is digit `axes[i]` of the old one.
@@ -73,7 +73,7 @@ def partial_transpose(
 def transpose_axes(
     permutation: str | Sequence[int], n_digits: int = 8
 ) -> tuple[int, ...]:
-    """Reads a permutation of digits: cycles as in the paper, or NumPy axes.
+    """Read a permutation of digits: cycles as in the paper, or NumPy axes.
 
     "(2,7)(4,5)" counts from 1; the same as axes is (0, 6, 2, 4, 3, 5, 1, 7).
     """
@@ -90,14 +90,14 @@ def transpose_axes(
 
 
 def shuffled(rng: np.random.Generator, n_words: int = 256) -> _Square:
-    """Draws one of all n_w! arrangements, each equally likely."""
+    """Draw one of all n_w! arrangements, each equally likely."""
     return rng.permutation(n_words).reshape(raw(n_words).shape)
 
 
 def block_matrix(
     arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
 ) -> Float[np.ndarray, "size size"]:
-    """Returns λ(A) in float64: the block λ(w) at the place of each word w.
+    """Return λ(A) in float64: the block λ(w) at the place of each word w.
 
     Permutations fix the all-ones vector. With `keep_ones=False` they act on its
     orthogonal complement, and blocks have d - 1 rows.
@@ -116,7 +116,7 @@ def block_matrix(
 def block_spectrum(
     arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
 ) -> Float[np.ndarray, " size"]:
-    """Returns the eigenvalues of K = n_w^(-1/2) λ(A)λ(A)^T, ascending."""
+    """Return the eigenvalues of K = n_w^(-1/2) λ(A)λ(A)^T, ascending."""
     matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
     with threadpool_limits(1):
         return _kernel_eigenvalues(matrix, len(arrangement))
@@ -125,7 +125,7 @@ def block_spectrum(
 def block_singular_values(
     arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
 ) -> Float[np.ndarray, " size"]:
-    """Returns the singular values of λ(A)/√(2^k), ascending.
+    """Return the singular values of λ(A)/√(2^k), ascending.
 
     They are the square roots of `block_spectrum`, but exact near zero, at four times
     its cost.
@@ -147,7 +147,7 @@ def block_spectra(
     keep_ones: bool = True,
     seed: int = 0,
 ) -> Float[np.ndarray, "trials size"]:
-    """Returns the eigenvalues of K, ascending, for fresh bases in every trial.
+    """Return the eigenvalues of K, ascending, for fresh bases in every trial.
 
     Args:
         arrangement: "transposed" (the paper's), "raw", "shuffled" (anew in every
@@ -212,7 +212,7 @@ def _axes_of_cycles(cycles: str, n_digits: int) -> list[int]:
 
 
 def _haar(rng: np.random.Generator, n: int, d: int) -> Float[np.ndarray, "n d d"]:
-    """Draws from O(d) in float64; without the signs of R the law would not be Haar."""
+    """Draw from O(d) in float64; without the signs of R the law would not be Haar."""
     q, r = np.linalg.qr(rng.standard_normal((n, d, d)))
     return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
 
@@ -224,7 +224,7 @@ def _permutations(rng: np.random.Generator, n: int, d: int) -> Int[np.ndarray, "
 def _all_words(
     bases: np.ndarray, length: int, keep_ones: bool
 ) -> Float[np.ndarray, "trials n_words d d"]:
-    """Returns λ(w) for all words, lexicographic, from (trials, n, d[, d]) bases."""
+    """Return λ(w) for all words, lexicographic, from (trials, n, d[, d]) bases."""
     permutes = bases.ndim == 3
     if not (permutes or keep_ones):
         raise ValueError("`keep_ones=False` needs permutations: O(d) fixes no vector.")
@@ -250,7 +250,7 @@ def _fill(
     places: Int[np.ndarray, "trials side side"],
     words: Float[np.ndarray, "trials n_words d d"],
 ) -> Float[np.ndarray, "trials size size"]:
-    """Puts the block λ(w) at the place of w."""
+    """Put the block λ(w) at the place of w."""
     trials, side, _ = places.shape
     blocks = words[np.arange(trials)[:, None, None], places]
     size = side * words.shape[-1]
@@ -260,13 +260,13 @@ def _fill(
 def _kernel_eigenvalues(
     matrices: Float[np.ndarray, "*trials size size"], side: int
 ) -> Float[np.ndarray, "*trials size"]:
-    """Returns the eigenvalues of M M^T / side; rounding below zero is cut off."""
+    """Return the eigenvalues of M M^T / side; rounding below zero is cut off."""
     kernels = matrices @ matrices.swapaxes(-1, -2) / side
     return np.clip(np.linalg.eigvalsh(kernels), 0, None)
 
 
 def _count_digits(n_words: int) -> int:
-    """Returns 2k for n_words = 4^k."""
+    """Return 2k for n_words = 4^k."""
     k = (n_words.bit_length() - 1) // 2
     if n_words < 4 or 4**k != n_words:
         raise ValueError(

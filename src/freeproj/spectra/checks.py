@@ -31,7 +31,7 @@ Computed = np.ndarray | np.number
 
 
 def real_array(value: Values, name: str) -> np.ndarray:
-    """Returns the value as a float64 array; refuses complex, NaN and infinity."""
+    """Return the value as a float64 array; refuse complex, NaN and infinity."""
     array = np.asarray(value)
     if array.dtype.kind == "c":
         raise ValueError(
@@ -51,7 +51,7 @@ def real_array(value: Values, name: str) -> np.ndarray:
 
 
 def data_matrix(X: Values, name: str = "X") -> np.ndarray:
-    """Returns data as a float64 array of shape (*trials, d, p), p columns in R^d."""
+    """Return data as a float64 array of shape (*trials, d, p), p columns in R^d."""
     data = real_array(X, name)
     if data.ndim < 2:
         raise ValueError(
@@ -64,7 +64,7 @@ def data_matrix(X: Values, name: str = "X") -> np.ndarray:
 
 
 def non_negative(value: Values, name: str) -> np.ndarray:
-    """Returns a spectrum as float64; rounding errors below zero become zero."""
+    """Return a spectrum as float64; rounding errors below zero become zero."""
     array = real_array(value, name)
     if array.size == 0 or array.ndim == 0:
         raise ValueError(f"`{name}` must be a row of numbers, got shape {array.shape}.")
@@ -81,7 +81,7 @@ def parameter(
     least: Number | None = None,
     infinite: bool = False,
 ) -> np.ndarray:
-    """Returns a parameter, one number or an array of them, that obeys its bound."""
+    """Return a parameter, one number or an array of them, that obeys its bound."""
     array = np.asarray(value)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"`{name}` must be a number or an array of them, got {value}.")
@@ -99,7 +99,7 @@ def parameter(
 
 
 def as_given(result: Computed) -> Any:
-    """Returns a plain Python number where every argument was a single number."""
+    """Return a plain Python number where every argument was a single number."""
     return result.item() if np.ndim(result) == 0 else result
 
 

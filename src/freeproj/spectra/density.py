@@ -79,7 +79,7 @@ def word_moment(
     length: int,
     aspect: Number | Fraction | None = None,
 ) -> Fraction:
-    """Returns the moment m_k exactly, by Lagrange's inversion of χ.
+    """Return the moment m_k exactly, by Lagrange's inversion of χ.
 
     m_k = (1/k)·[w^(k-1)] (1 + w)^(k(ℓ+1)) (1 + w/n)^(-kℓ) [(c + w)^k]; for instance
     m_1 = 1 and m_2 = ℓ + 1 - ℓ/n without data.
@@ -109,7 +109,7 @@ def word_moment(
 def word_edges(
     n_generators: Number, length: Number, aspect: Number | None = None
 ) -> tuple[float, float]:
-    """Returns the left and right edge of the density.
+    """Return the left and right edge of the density.
 
     Without data they are 0 and (1 - 1/n)·(ℓ+1)^(ℓ+1)/ℓ^ℓ; with data they are the
     critical values of 1/χ.
@@ -135,7 +135,7 @@ def density_curve(
     *,
     n_points: int = 400,
 ) -> DensityCurve:
-    """Returns points on the density, closer together where it is steep."""
+    """Return points on the density, closer together where it is steep."""
     law = _checked(n_generators, length, aspect)
     if n_points < 2:
         raise ValueError(f"`n_points` must be at least 2, got {n_points}.")
@@ -149,7 +149,7 @@ def density_curve(
 def word_density(
     x: Values, n_generators: Number, length: Number, aspect: Number | None = None
 ) -> Any:
-    """Returns the density at x, zero outside the edges."""
+    """Return the density at x, zero outside the edges."""
     law = _checked(n_generators, length, aspect)
     x = real_array(x, "x")
     left, right = word_edges(n_generators, length, aspect)
@@ -165,7 +165,7 @@ def word_expectation(
     length: Number,
     aspect: Number | None = None,
 ) -> float:
-    """Returns ∫ f dμ over the law, its atom at zero included.
+    """Return ∫ f dμ over the law, its atom at zero included.
 
     `function` takes and returns an array. In the angle φ the integrand is smooth; the
     panels shrink towards both ends, where edges may lie close to a pole.
@@ -277,7 +277,7 @@ def _log_radius(law: _Law, theta: Computed) -> Computed:
 def _critical_value(
     law: _Law, place: Callable, bracket: tuple[float, float], *, rises: bool
 ) -> float:
-    """Returns 1/χ where its derivative along `place` changes sign, by bisection."""
+    """Return 1/χ where its derivative along `place` changes sign, by bisection."""
     q, ell, c = law
     low, high = bracket
     for _ in range(_BISECTIONS):
@@ -293,7 +293,7 @@ def _critical_value(
 
 
 def _product(series: list[list], order: int) -> list:
-    """Multiplies two power series up to w^(order-1)."""
+    """Multiply two power series up to w^(order-1)."""
     first, second = series
     return [sum(first[i] * second[j - i] for i in range(j + 1)) for j in range(order)]
 

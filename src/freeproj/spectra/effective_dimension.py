@@ -62,7 +62,7 @@ class LimitDerivatives(NamedTuple):
 def effective_dimension(
     eigenvalues: Num[_AnyArray, "*trials p"], ridge: Values
 ) -> np.ndarray | float:
-    """Returns d_eff = Σ k/(k + ridge) over the last axis, not normalised.
+    """Return d_eff = Σ k/(k + ridge) over the last axis, not normalised.
 
     The result has the shape (*trials, *ridge.shape).
     """
@@ -80,7 +80,7 @@ def limit_effective_dimension(
     *,
     per: Per = "dimension",
 ) -> np.ndarray | float:
-    """Returns the limit of d_eff/d for data X_ij ~ N(0, 1/d) as d → ∞, p/d → c.
+    """Return the limit of d_eff/d for data X_ij ~ N(0, 1/d) as d → ∞, p/d → c.
 
     It is the root y in (0, min(1, c)) of γ·y·(1 - y/n)^ℓ = (1 - y)^(ℓ+1)·(c - y).
     All arguments broadcast; n and ℓ may be real, n = ∞ included, and ℓ = 0 is the
@@ -97,7 +97,7 @@ def limit_derivatives(
     length: Values = 2,
     aspect: Values = 1.0,
 ) -> LimitDerivatives:
-    """Returns the derivatives of `limit_effective_dimension` by ridge and by length.
+    """Return the derivatives of `limit_effective_dimension` by ridge and by length.
 
     Along ℓ the number of words n^ℓ is held fixed, so that n = n_w^(1/ℓ) falls.
     """
@@ -120,7 +120,7 @@ def predicted_effective_dimension(
     *,
     per: Per = "dimension",
 ) -> np.ndarray | float:
-    """Returns the predicted d_eff/d for any data.
+    """Return the predicted d_eff/d for any data.
 
     With t the eigenvalues of XX^T and κ = γ·((1 - y/n)/(1 - y))^ℓ, an effective
     ridge, it is the y with y = mean of t/(t + κ).
@@ -161,7 +161,7 @@ def effective_ridge(
 
 
 def data_eigenvalues(X: Num[_AnyArray, "d p"]) -> Float[np.ndarray, " d"]:
-    """Returns all d eigenvalues of XX^T, ascending, zeros included."""
+    """Return all d eigenvalues of XX^T, ascending, zeros included."""
     data = data_matrix(X)
     if data.ndim != 2:
         raise ValueError(f"`X` must be one matrix d x p, got shape {data.shape}.")
@@ -191,14 +191,14 @@ class _LimitEquation:
         self.shape = np.broadcast_shapes(*(part.shape for part in parts))
 
     def solve(self) -> tuple[Computed, Computed]:
-        """Returns u and y."""
+        """Return u and y."""
         start = np.zeros(self.shape)
         u = increasing_root(self.residual, start, self.accurate_residual)
         odds = np.exp(u)
         return u, self.largest * (odds / (1 + odds))
 
     def residual(self, u: Computed) -> tuple[Computed, Computed]:
-        """Returns h(u) and h'(u)."""
+        """Return h(u) and h'(u)."""
         odds, q, ell = np.exp(u), self.inverse_n, self.length
         one_less_largest, one_less_q, gap = self.fixed
         t = 1 / (1 + odds)
@@ -213,7 +213,7 @@ class _LimitEquation:
         return value, slope
 
     def accurate_residual(self, u: Computed) -> tuple[Computed, Computed]:
-        """Returns h(u) and h'(u), h without the rounding of 1 - y for small y."""
+        """Return h(u) and h'(u), h without the rounding of 1 - y for small y."""
         one_less_largest, one_less_q, gap = self.fixed
         odds = np.exp(u)
         t = 1 / (1 + odds)
@@ -223,7 +223,7 @@ class _LimitEquation:
         return value, self.residual(u)[1]
 
     def residual_by_length(self, u: Computed, y: Computed) -> Computed:
-        """Returns ∂h/∂ℓ at fixed n^ℓ: log((1-yq)/(1-y)) + yq·log(q)/(1-yq), q = 1/n.
+        """Return ∂h/∂ℓ at fixed n^ℓ: log((1-yq)/(1-y)) + yq·log(q)/(1-yq), q = 1/n.
 
         The paper prints the second term with a plus sign before log n = -log q.
         """

@@ -48,7 +48,7 @@ def average_kernel(
     *,
     keep_ones: bool = True,
 ) -> Float[np.ndarray, "*trials p p"]:
-    """Returns K = X^T (A^ℓ)^T A^ℓ X, the kernel averaged over all n^ℓ words.
+    """Return K = X^T (A^ℓ)^T A^ℓ X, the kernel averaged over all n^ℓ words.
 
     Args:
         keep_ones: every permutation fixes the all-ones vector, which gives K one
@@ -61,7 +61,7 @@ def average_kernel(
 def eigenvalues(
     kernel: Num[_AnyArray, "*trials p p"],
 ) -> Float[np.ndarray, "*trials p"]:
-    """Returns the eigenvalues of symmetric kernels, ascending; never below zero."""
+    """Return the eigenvalues of symmetric kernels, ascending; never below zero."""
     kernel = real_array(kernel, "kernel")
     if kernel.ndim < 2 or kernel.shape[-1] != kernel.shape[-2]:
         raise ValueError(f"`kernel` must be square, got shape {kernel.shape}.")
@@ -75,7 +75,7 @@ def root_singular_values(
     *,
     keep_ones: bool = True,
 ) -> Float[np.ndarray, "*trials p"]:
-    """Returns the p singular values of √K, ascending: roots of K's eigenvalues.
+    """Return the p singular values of √K, ascending: roots of K's eigenvalues.
 
     They come from A^ℓ X itself: small ones keep the digits that forming K would lose.
     """
@@ -93,7 +93,7 @@ def sample_root_singular_values(
     keep_ones: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> Float[np.ndarray, "n_trials p"]:
-    """Draws bases n_trials times and returns the singular values of √K for each.
+    """Draw bases n_trials times and return the singular values of √K for each.
 
     Args:
         X: data for all trials, or one matrix for each.
@@ -128,13 +128,13 @@ def sample_root_singular_values(
 def gaussian_data(
     n_trials: int, dim: int, n_samples: int, *, seed: int
 ) -> Float[np.ndarray, "n_trials d p"]:
-    """Draws the paper's data, X_ij ~ N(0, 1/d)."""
+    """Draw the paper's data, X_ij ~ N(0, 1/d)."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n_trials, dim, n_samples)) / np.sqrt(dim)
 
 
 def _word_image(X, bases, length: int, keep_ones: bool) -> np.ndarray:
-    """Returns A^ℓ X."""
+    """Return A^ℓ X."""
     data = data_matrix(X)
     _check_length(length)
     mean = _mean_of_bases(bases, data.shape[-2])
@@ -142,7 +142,7 @@ def _word_image(X, bases, length: int, keep_ones: bool) -> np.ndarray:
 
 
 def _mean_of_bases(bases, dim: int) -> np.ndarray:
-    """Returns A = ΣU/√n."""
+    """Return A = ΣU/√n."""
     bases = np.asarray(bases)
     permutes = bases.dtype.kind in "iu"
     if bases.ndim < (2 if permutes else 3) or bases.shape[-1] != dim:
@@ -161,7 +161,7 @@ def _mean_of_bases(bases, dim: int) -> np.ndarray:
 
 
 def _apply_power(mean: np.ndarray, data: np.ndarray, length: int) -> np.ndarray:
-    """Returns A^ℓ X, by powers of A or letter by letter, whichever is cheaper."""
+    """Return A^ℓ X, by powers of A or letter by letter, whichever is cheaper."""
     dim, n_samples = data.shape[-2:]
     length = int(length)
     n_products = length.bit_length() + length.bit_count() - 2
@@ -191,7 +191,7 @@ def _blocks(n_trials: int, n_generators: int, dim: int) -> Iterator[slice]:
 def _draw_sum(
     rng: np.random.Generator, n_trials: int, n_generators: int, dim: int, group: Group
 ) -> np.ndarray:
-    """Returns ΣU of fresh bases, (n_trials, d, d), without holding all of them."""
+    """Return ΣU of fresh bases, (n_trials, d, d), without holding all of them."""
     if group == "permutation":
         rows = np.broadcast_to(np.arange(dim), (n_trials, n_generators, dim))
         return _sum_of_permutations(rng.permuted(rows, axis=-1))
@@ -208,7 +208,7 @@ def _draw_sum(
 
 
 def _sum_of_permutations(permutations: np.ndarray) -> np.ndarray:
-    """Returns ΣU with U[σ(j), j] = 1: the counts of (σ(j), j)."""
+    """Return ΣU with U[σ(j), j] = 1: the counts of (σ(j), j)."""
     *trials, _, dim = permutations.shape
     flat = permutations.reshape(-1, *permutations.shape[-2:])
     counts = np.zeros((len(flat), dim, dim))

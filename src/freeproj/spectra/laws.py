@@ -201,7 +201,7 @@ class FreeProduct(Law):
         return value, value_slope * (1 + step) / (z * slope)
 
     def _subordination(self, omega, z):
-        """Returns log h_2, its derivative by log z, and the equation's by ω."""
+        """Return log h_2, its derivative by log z, and the equation's by ω."""
         h_1, slope_1 = _log_h(self.first, omega)
         inner = z * np.exp(h_1)
         h_2, slope_2 = _log_h(self.second, inner)
@@ -224,7 +224,7 @@ class _ProductWithChi(FreeProduct):
         return w, self.second.psi_and_slope(u)[1] / (z * slope)
 
     def _equation(self, u):
-        """Returns ψ_2(u), the left side, and the derivative of its logarithm by u."""
+        """Return ψ_2(u), the left side, and the derivative of its logarithm by u."""
         w, w_slope = self.second.psi_and_slope(u)
         chi, chi_slope = self.first.chi_and_slope(w)
         left = u * (1 + w) / w * chi
@@ -245,7 +245,7 @@ class _ExplicitProduct(LawWithChi, FreeProduct):
 
 
 def free_product(*laws: Law) -> Law:
-    """Returns the free multiplicative convolution of one or more laws."""
+    """Return the free multiplicative convolution of one or more laws."""
     if not laws:
         raise ValueError("`free_product` needs at least one law.")
     # The order does not matter; laws that state χ are the cheapest to multiply.
@@ -271,6 +271,6 @@ def _factors(law: Law) -> list[Law]:
 
 
 def _log_h(law: Law, z: Computed) -> tuple[Computed, Computed]:
-    """Returns log h and its derivative, h(z) = ψ(z)/(z·(1 + ψ(z)))."""
+    """Return log h and its derivative, h(z) = ψ(z)/(z·(1 + ψ(z)))."""
     value, slope = law.psi_and_slope(z)
     return np.log(value / (z * (1 + value))), slope / (value * (1 + value)) - 1 / z

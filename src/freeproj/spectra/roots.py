@@ -27,7 +27,7 @@ _Residual = Callable[[Computed], tuple[Computed, Computed]]
 def increasing_root(
     residual: _Residual, start: Computed, accurate: _Residual | None = None
 ) -> Computed:
-    """Returns the u with h(u) = 0, element by element.
+    """Return the u with h(u) = 0, element by element.
 
     Args:
         residual: u ↦ (h(u), h'(u)), with h' ≥ 1 everywhere.

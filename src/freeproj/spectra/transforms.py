@@ -38,19 +38,19 @@ class Law(abc.ABC):
     mass_at_zero: float = 0.0
 
     def cauchy(self, z: Values | complex) -> Any:
-        """Returns G(z) for z off [0, ∞)."""
+        """Return G(z) for z off [0, ∞)."""
         z = _off_the_cut(z)
         return as_given((1 + self.psi(1 / z)) / z)
 
     def psi(self, z: Values | complex) -> Any:
-        """Returns ψ(z) for z off [0, ∞); negative z give values in (-1, 0)."""
+        """Return ψ(z) for z off [0, ∞); negative z give values in (-1, 0)."""
         z = _off_the_cut(z)
         if np.isrealobj(z):
             return as_given(self.psi_negative(z))
         return as_given(self.psi_and_slope(z)[0])
 
     def chi(self, w: Values) -> Any:
-        """Returns χ(w) < 0, the inverse of ψ, for real w in (-(1 - mass at 0), 0)."""
+        """Return χ(w) < 0, the inverse of ψ, for real w in (-(1 - mass at 0), 0)."""
         w = np.asarray(w, dtype=np.float64)
         low = -(1 - self.mass_at_zero)
         if not ((w > low) & (w < 0)).all():
@@ -58,7 +58,7 @@ class Law(abc.ABC):
         return as_given(self.chi_negative(w))
 
     def s_transform(self, w: Values) -> Any:
-        """Returns S(w) = (1 + w)/w · χ(w) for real w in (-(1 - mass at 0), 0)."""
+        """Return S(w) = (1 + w)/w · χ(w) for real w in (-(1 - mass at 0), 0)."""
         w = np.asarray(w, dtype=np.float64)
         return as_given((1 + w) / w * self.chi(w))
 
@@ -87,7 +87,7 @@ class Law(abc.ABC):
         return facts.sample(self, n_points, seed=seed)
 
     def psi_and_slope(self, z: Computed) -> tuple[Computed, Computed]:
-        """Returns ψ and ψ' for complex z in either half plane."""
+        """Return ψ and ψ' for complex z in either half plane."""
         below = np.imag(z) < 0  # ψ of a conjugate is ψ's conjugate
         value, slope = self.psi_upper(np.where(below, np.conj(z), z))
         return (
@@ -97,15 +97,15 @@ class Law(abc.ABC):
 
     @abc.abstractmethod
     def psi_upper(self, z: Computed) -> tuple[Computed, Computed]:
-        """Returns ψ and ψ' on the upper half plane and the negative axis."""
+        """Return ψ and ψ' on the upper half plane and the negative axis."""
 
     @abc.abstractmethod
     def psi_negative(self, z: Computed) -> Computed:
-        """Returns ψ for real z < 0, unchecked."""
+        """Return ψ for real z < 0, unchecked."""
 
     @abc.abstractmethod
     def chi_negative(self, w: Computed) -> Computed:
-        """Returns χ on (-(1 - mass at 0), 0), unchecked."""
+        """Return χ on (-(1 - mass at 0), 0), unchecked."""
 
 
 class LawWithPsi(Law):
@@ -133,7 +133,7 @@ class LawWithChi(Law):
 
     @abc.abstractmethod
     def chi_and_slope(self, w: Computed) -> tuple[Computed, Computed]:
-        """Returns χ(w) and χ'(w)/χ(w), for real and complex w."""
+        """Return χ(w) and χ'(w)/χ(w), for real and complex w."""
 
     def chi_negative(self, w):
         return self.chi_and_slope(w)[0]
@@ -151,7 +151,7 @@ class LawWithChi(Law):
 
 
 def inverse_of_chi(law: Law, z: Computed) -> Computed:
-    """Returns the w in (-(1 - mass at 0), 0) with χ(w) = z < 0.
+    """Return the w in (-(1 - mass at 0), 0) with χ(w) = z < 0.
 
     In v, w = -(1 - mass)·sigmoid(v), the logarithm of -χ has a slope of at least one,
     so that its value at v = 0 brackets the root.
@@ -173,7 +173,7 @@ def follow(
     z: Computed,
     start: Computed,
 ) -> Computed:
-    """Follows a solution from -|z| along the circle to z in the upper half plane.
+    """Follow a solution from -|z| along the circle to z in the upper half plane.
 
     Args:
         newton: (solution, z) ↦ solution after one of Newton's steps.

@@ -37,7 +37,7 @@ class Cost(NamedTuple):
 
 
 def measure_cost(config: TrainConfig) -> Cost:
-    """Times two updates of few steps and epochs, with the run's own networks."""
+    """Time two updates of few steps and epochs, with the run's own networks."""
     use_cache()
     began = time.perf_counter()
     short, long = (_shortened(config, n_steps) for n_steps in _STEPS)
@@ -57,7 +57,7 @@ def measure_cost(config: TrainConfig) -> Cost:
 
 
 def work(config: TrainConfig) -> int:
-    """Counts the units of a whole run: its updates and its evaluations."""
+    """Count the units of a whole run: its updates and its evaluations."""
     plan, every = config.evaluation, config.evaluation.every
     n_steps = plan.n_steps
     if plan.episodes:  # at most: it ends once every environment has finished
@@ -67,12 +67,12 @@ def work(config: TrainConfig) -> int:
 
 
 def run_seconds(config: TrainConfig, cost: Cost) -> float:
-    """Estimates the time of a run in a process that has its programs."""
+    """Estimate the time of a run in a process that has its programs."""
     return cost.unit_seconds * work(config) + cost.update_seconds * config.n_updates
 
 
 def run_bytes(config: TrainConfig, cost: Cost) -> float:
-    """Estimates the memory of the process of a run."""
+    """Estimate the memory of the process of a run."""
     return cost.process_bytes + cost.sample_bytes * config.n_envs * config.n_steps
 
 
@@ -90,7 +90,7 @@ def _shortened(config: TrainConfig, n_steps: int) -> TrainConfig:
 
 
 def _time_update(config: TrainConfig) -> tuple[float, float]:
-    """Returns the seconds of an update, and the bytes that it needs for a sample."""
+    """Return the seconds of an update, and the bytes that it needs for a sample."""
     key = jax.random.key(0)
     state, params = start(key, config), draw_params(key, config)
     step = jax.jit(functools.partial(update, config=config))

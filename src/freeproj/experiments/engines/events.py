@@ -46,7 +46,7 @@ Report = Callable[[Event], None]
 def split_finished(
     configs: Iterable[TrainConfig], out: str | Path
 ) -> tuple[list[TrainConfig], list[TrainConfig]]:
-    """Returns the runs that are still to be done, and those that are finished.
+    """Return the runs that are still to be done, and those that are finished.
 
     A folder that was made with other settings than its name says is an error.
     """
@@ -64,5 +64,5 @@ def programs_of(config: TrainConfig) -> TrainConfig:
 
 
 def last_lines(text: str, n_lines: int = 12) -> str:
-    """Returns the end of a log."""
+    """Return the end of a log."""
     return "\n".join(text.rstrip().splitlines()[-n_lines:])

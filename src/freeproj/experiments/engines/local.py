@@ -39,7 +39,7 @@ def run_local(
     jobs: int | None = None,
     report: Report | None = None,
 ) -> list[Outcome]:
-    """Carries out runs in `jobs` processes; returns what came of each, in order.
+    """Carry out runs in `jobs` processes; return what came of each, in order.
 
     `report` is called from several threads, one at a time. On Ctrl-C the workers are
     ended and `KeyboardInterrupt` goes on; every update that was reported is on disk.
@@ -63,7 +63,7 @@ def run_local(
 
 
 def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
-    """Measures one short update of each of the settings, in a worker of its own."""
+    """Measure one short update of each of the settings, in a worker of its own."""
     worker = WorkerProcess()
     try:
         answers = [
@@ -100,7 +100,7 @@ class _Work:
         self._stopped = False
 
     def carry_out(self) -> None:
-        """Works until no run is left, with one process at a time."""
+        """Work until no run is left, with one process at a time."""
         me, last = threading.get_ident(), None
         try:
             while (config := self._take(me, last)) is not None:
@@ -110,14 +110,14 @@ class _Work:
             self._end_worker(me)
 
     def stop(self) -> None:
-        """Ends all workers, and with them the threads that wait for their answers."""
+        """End all workers, and with them the threads that wait for their answers."""
         with self._lock:
             self._stopped = True
             for worker in self._workers.values():
                 worker.kill()
 
     def _take(self, me: int, last: TrainConfig | None) -> TrainConfig | None:
-        """Returns the next run, once there is one; None when all are done."""
+        """Return the next run, once there is one; None when all are done."""
         while True:
             with self._lock:
                 self._under_way.pop(me, None)
@@ -137,7 +137,7 @@ class _Work:
             time.sleep(_POLL / 4)
 
     def _choose(self, free: list[TrainConfig], last: TrainConfig | None) -> TrainConfig:
-        """Prefers a run whose programs this worker has, or else that none compiles."""
+        """Prefer a run this worker has compiled; otherwise one no other compiles."""
         mine = programs_of(last) if last else None
         others = {programs_of(config) for config in self._under_way.values()}
         same = (config for config in free if programs_of(config) == mine)

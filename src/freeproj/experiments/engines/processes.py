@@ -45,7 +45,7 @@ class WorkerProcess:
         return self._process.pid
 
     def ask(self, **order: Any) -> Iterator[dict[str, Any]]:
-        """Sends an order; yields answers up to the last, which is not a row.
+        """Send an order; yield answers up to the last, which is not a row.
 
         A worker that dies answers `died`, with the end of what it printed.
         """
@@ -64,11 +64,11 @@ class WorkerProcess:
         yield {"kind": "died", "text": self._last_words()}
 
     def kill(self) -> None:
-        """Stops the process now; what it was doing is safe up to its last update."""
+        """Stop the process now; what it was doing is safe up to its last update."""
         self._process.kill()
 
     def end(self) -> None:
-        """Stops the process and clears up behind it."""
+        """Stop the process and clear up behind it."""
         self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):

@@ -51,7 +51,7 @@ def run_ray(
     max_retries: int = 5,
     report: Report | None = None,
 ) -> list[Outcome]:
-    """Carries out runs as Ray tasks; returns what came of each, in order.
+    """Carry out runs as Ray tasks; return what came of each, in order.
 
     Args:
         address: of a running cluster, or `auto`; None starts Ray on this machine, for
@@ -115,7 +115,7 @@ def _loopback_only() -> Iterator[None]:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Asks at the door of a HOST:PORT: Ray itself would knock for minutes."""
+    """Refuse a HOST:PORT that does not answer: Ray itself would retry for minutes."""
     host, colon, port = (address or "").rpartition(":")
     if not colon or not port.isdigit() or "/" in host:
         return
@@ -160,7 +160,7 @@ class _Tasks:
         self._under_way[reference] = config
 
     def _look(self) -> None:
-        """Reports how far the runs are: the logs are in the shared folder."""
+        """Report how far the runs are: the logs are in the shared folder."""
         for config in self._under_way.values():
             log = Path(self._out) / run_name(config) / "log.jsonl"
             size = log.stat().st_size if log.exists() else 0
@@ -171,7 +171,7 @@ class _Tasks:
                     self._report(Event(config, "row", rows[-1]))
 
     def _take(self, task: Any, reference: Any) -> None:
-        """Takes a result; a run that failed by itself is tried once more."""
+        """Take a result; a run that failed by itself is tried once more."""
         config = self._under_way.pop(reference)
         try:
             row: Any = ray.get(reference)
@@ -197,7 +197,7 @@ class _Tasks:
 
 
 def _train(settings: str, out: str, path: list[str]) -> dict[str, Any] | str:
-    """Carries out one run on some node, and returns the last row of its log.
+    """Carry out one run on some node, and return the last row of its log.
 
     Of a run that diverged, and would again, it returns why.
 

@@ -29,7 +29,7 @@ SINGLE_THREAD: Mapping[str, str] = {
 
 
 def main() -> None:
-    """Works until standard input ends."""
+    """Work until standard input ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print must not look like an answer
     orders: queue.Queue[str] = queue.Queue()

@@ -40,7 +40,7 @@ def compute(
     n_trials: int = 32,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Returns the eigenvalues of K by length and trial, and what they belong to."""
+    """Return the eigenvalues of K by length and trial, and what they belong to."""
     settings = {
         "arrangement": arrangement,
         "group": group,
@@ -65,7 +65,7 @@ def compute(
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws histograms of K above those of √K, or of K without the all-ones vector."""
+    """Draw histograms of K above those of √K, or of K without the all-ones vector."""
     spectra = numbers["eigenvalues"]
     if str(numbers["group"]) == "permutation":
         lower = ("eigenvalue of K off the ones", numbers["eigenvalues_without_ones"], 1)
@@ -92,7 +92,7 @@ def draw(numbers: Numbers) -> Figure:
 def _draw_row(
     axes_row: np.ndarray, eigenvalues: np.ndarray, numbers: Numbers, root: int
 ) -> None:
-    """Draws the root-th roots of eigenvalues, a panel per length, on common axes."""
+    """Draw the root-th roots of eigenvalues, a panel per length, on common axes."""
     right = 1.04 * max(eigenvalues.max(), 4) ** (1 / root)
     bins = np.linspace(0, right, _N_BINS + 1)
     beside_pole = [0.4]
@@ -114,7 +114,7 @@ def _draw_row(
 
 
 def _draw_laws(axes: Axes, n_words: int, root: int) -> None:
-    """Draws the limit of ℓ = 1 and the law the paper names."""
+    """Draw the limit of ℓ = 1 and the law the paper names."""
     n_blocks = round(np.sqrt(n_words))
     edge = 4 * (1 - 1 / n_blocks)
     laws = (
@@ -135,7 +135,7 @@ def _draw_laws(axes: Axes, n_words: int, root: int) -> None:
 
 
 def _split_atoms(sample: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
-    """Returns what is left without the point masses, and each mass by its place.
+    """Return what is left without the point masses, and each mass by its place.
 
     Numbers below 1e-12 are zeros; with long words the density's pole alone puts up to
     half a percent there. Equal numbers at the right end are an outlier of each trial.
@@ -151,7 +151,7 @@ def _split_atoms(sample: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
 
 
 def _draw_atoms(axes: Axes, atoms: dict[float, float], right: float, root: int) -> None:
-    """Marks every point mass by a line and its share in percent."""
+    """Mark every point mass by a line and its share in percent."""
     for place, share in atoms.items():
         at = place ** (1 / root)
         outward = -1 if at > right / 2 else 1

@@ -21,7 +21,7 @@ _LABELLED_RADIUS = 0.93  # labels nearer to the edge would run into each other
 def compute(
     drawing: str = "arcs", n_generators: int = 2, depth: int = 6, labels: int = 2
 ) -> dict[str, np.ndarray]:
-    """Returns vertices, edges and words.
+    """Return vertices, edges and words.
 
     Args:
         drawing: `arcs` (the paper's, two generators) or `isometric` (any number).
@@ -51,7 +51,7 @@ def compute(
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws the tree: a colour per generator, lines that thin out towards infinity."""
+    """Draw the tree: a colour per generator, lines that thin out towards infinity."""
     figure = Figure(figsize=(COLUMN, COLUMN))
     figure.set_layout_engine("none")  # the disk fills the page
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.98))

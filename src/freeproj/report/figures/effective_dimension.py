@@ -35,7 +35,7 @@ def compute(
     n_ridges: int = 10,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Returns measured and limit values of d_eff/d; rows are lengths."""
+    """Return measured and limit values of d_eff/d; rows are lengths."""
     ridges = np.geomspace(1e-4, 1e-1, n_ridges)
     fine = np.geomspace(ridges[0] / 1.3, ridges[-1] * 1.3, 200)
     n_generators = np.array([words.generators_for(n_words, ell) for ell in lengths])
@@ -64,7 +64,7 @@ def compute(
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws curves and points above, their differences below."""
+    """Draw curves and points above, their differences below."""
     figure = Figure(figsize=(1.15 * COLUMN, 3.5))
     ratios = {"height_ratios": [3.4, 1], "hspace": 0.06}
     above, below = figure.subplots(2, 1, sharex=True, gridspec_kw=ratios)

@@ -30,7 +30,7 @@ def compute(
     n_bins: int = 50,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Returns histograms (as densities) and the limit's curve; rows are lengths."""
+    """Return histograms (as densities) and the limit's curve; rows are lengths."""
     aspect = n_samples / dim
     n_generators = np.array([words.generators_for(n_words, ell) for ell in lengths])
     bins, heights, places, curves = [], [], [], []
@@ -60,7 +60,7 @@ def compute(
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws one panel per length, on common axes."""
+    """Draw one panel per length, on common axes."""
     lengths = numbers["lengths"].tolist()
     figure = Figure(figsize=(WIDE, 2.1))
     panels = figure.subplots(1, len(lengths), sharex=True, sharey=True, squeeze=False)
@@ -98,7 +98,7 @@ def _draw_panel(axes: Axes, numbers: Numbers, row: int) -> None:
 
 
 def _floor(numbers: Numbers) -> float:
-    """Returns the height of a third of one count in the finest histogram."""
+    """Return the height of a third of one count in the finest histogram."""
     widths = np.diff(numbers["bin_edges"], axis=1)
     n_values = numbers["n_trials"] * numbers["n_samples"]
     return float(1 / (3 * n_values * widths.max()))

@@ -45,7 +45,7 @@ def compute(
     reading: str = "goal",
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Returns means, deviations and paired changes, metrics x (lengths, z = const)."""
+    """Return means, deviations and paired changes, metrics x (lengths, z = const)."""
     numbers = {
         "lengths": np.array(lengths),
         "n_words": np.array(n_words),
@@ -69,7 +69,7 @@ def compute(
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws four distances: their values, then changes for few and for many seeds."""
+    """Draw four distances: their values, then changes for few and for many seeds."""
     few, many = int(numbers["n_seeds"]), int(numbers["n_seeds_many"])
     figure = Figure(figsize=(WIDE, 5.4), layout="constrained")
     grid = figure.subplots(3, 4, sharex=True)
@@ -135,7 +135,7 @@ def _draw_points(
     name: str,
     colour: str,
 ) -> None:
-    """Draws the lengths as a line and z = const as an open marker after them."""
+    """Draw the lengths as a line and z = const as an open marker after them."""
     shift = -0.08 if name == "lattice" else 0.08
     at = np.arange(len(values)) + shift
     style = {"color": colour, "capsize": 1.8, "elinewidth": 0.8, "capthick": 0.8}

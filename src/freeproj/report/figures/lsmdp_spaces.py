@@ -20,7 +20,7 @@ _GOAL = "#c1121f"
 
 
 def compute(*, seed: int = 0) -> dict[str, np.ndarray]:
-    """Returns both graphs with drawn costs and the desirability z* they lead to."""
+    """Return both graphs with drawn costs and the desirability z* they lead to."""
     numbers = {}
     for name, make in _SPACES.items():
         space = make()
@@ -36,7 +36,7 @@ def compute(*, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws costs above z*, lattice left and tree right; the goal is ringed in red."""
+    """Draw costs above z*, lattice left and tree right; the goal is ringed in red."""
     figure = Figure(figsize=(WIDE, 5.0), layout="constrained")
     grid = figure.subplots(2, 2, width_ratios=(1, 1.9))
     least = min(numbers[f"{name}_desirability"].min() for name in _SPACES)
@@ -71,7 +71,7 @@ def _draw_vertices(
     colours: str,
     norm: Normalize,
 ) -> None:
-    """Draws the vertices, coloured and labelled by their values."""
+    """Draw the vertices, coloured and labelled by their values."""
     positions, goal = numbers[f"{name}_positions"], int(numbers[f"{name}_goal"])
     axes.scatter(
         *positions.T,

@@ -24,7 +24,7 @@ _LEVEL = 1.55  # between the levels of the tree
 
 
 def compute(seed: int = 0, dim: int = 6, length: int = 3) -> dict[str, np.ndarray]:
-    """Returns the matrices of RP, of every prefix for FRP, and the shared prefixes."""
+    """Return the matrices of RP, of every prefix for FRP, and the shared prefixes."""
     import jax
 
     from freeproj import matrices
@@ -47,7 +47,7 @@ def compute(seed: int = 0, dim: int = 6, length: int = 3) -> dict[str, np.ndarra
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws RP left and FRP right; below, how much prefix two words share."""
+    """Draw RP left and FRP right; below, how much prefix two words share."""
     figure = Figure(figsize=(WIDE, 4.3))
     figure.set_layout_engine("none")  # the trees and the squares are placed by hand
     trees = GridSpec(1, 2, figure, left=0.02, right=0.98, top=0.94, bottom=0.43)
@@ -98,7 +98,7 @@ def _draw_tree(axes: Axes, numbers: Numbers, labels: list[str]) -> None:
 
 
 def _place(index: int, level: int, depth: int) -> float:
-    """Centres a vertex over the leaves below it."""
+    """Centre a vertex over the leaves below it."""
     leaves = 2 ** (depth - level)
     return index * leaves + (leaves - 1) / 2
 

@@ -17,7 +17,7 @@ __all__ = ["compute", "draw"]
 
 
 def compute(report: OwnDataReport, n_points: int = 120) -> dict[str, np.ndarray]:
-    """Returns the report's numbers and the predicted curves around its ridges."""
+    """Return the report's numbers and the predicted curves around its ridges."""
     low, high = min(report.ridges) / 100, max(report.ridges) * 100
     fine = np.geomspace(low, high, n_points)
     n, length = np.array([report.n_generators, report.lengths])[:, :, None]
@@ -33,7 +33,7 @@ def compute(report: OwnDataReport, n_points: int = 120) -> dict[str, np.ndarray]
 
 
 def draw(numbers: Numbers) -> Figure:
-    """Draws effective dimension against the ridge, one colour per length."""
+    """Draw effective dimension against the ridge, one colour per length."""
     figure = Figure(figsize=(1.15 * COLUMN, 2.7))
     axes = figure.subplots()
     ridges = numbers["curve_ridges"]

@@ -66,17 +66,17 @@ _SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def book_style() -> Iterator[None]:
-    """Draws in the house style, off screen, and leaves matplotlib as it was."""
+    """Draw in the house style, off screen, and leave matplotlib as it was."""
     with mpl.rc_context({"backend": "Agg", **_SETTINGS}):
         yield
 
 
 def math_word(spelled: str) -> str:
-    """Sets a spelled word such as "ab⁻¹" in mathematical type."""
+    """Set a spelled word such as "ab⁻¹" in mathematical type."""
     return f"${spelled.replace('⁻¹', '^{-1}')}$"
 
 
 def length_colour(length: int) -> str:
-    """Returns the colour of a word length; lengths without their own share the rest."""
+    """Return the colour of a word length; lengths without their own share the rest."""
     others = [colour for colour in PALETTE if colour not in LENGTH_COLOURS.values()]
     return LENGTH_COLOURS.get(length, others[length % len(others)])

@@ -12,7 +12,7 @@ _DIGITS = 5
 
 
 def script_json(data: Any) -> str:
-    """Returns JSON that can stand in a <script> element whatever the texts in it."""
+    """Return JSON that can stand in a <script> element whatever the texts in it."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -20,7 +20,7 @@ def script_json(data: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Rounds numbers to what a screen can show and turns nan into null."""
+    """Round numbers to what a screen can show and turn nan into null."""
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

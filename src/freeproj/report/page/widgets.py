@@ -17,7 +17,7 @@ _EVERY_FEW = [0, 4, 8, 12, 16, 20, 23]  # points of an edge: enough for a smooth
 
 
 def dimension_data(numbers: Numbers) -> dict[str, Any]:
-    """Returns what was measured of d_eff/d; the limit is solved for on the page."""
+    """Return what was measured of d_eff/d; the limit is solved for on the page."""
     n_words = numbers["n_generators"].astype(float) ** numbers["lengths"]
     names = ("lengths", "ridges", "dim", "n_samples", "n_trials")
     return {
@@ -29,7 +29,7 @@ def dimension_data(numbers: Numbers) -> dict[str, Any]:
 
 
 def spectra_data(numbers: Numbers) -> list[dict[str, Any]]:
-    """Returns histogram and limit of √K for each length."""
+    """Return histogram and limit of √K for each length."""
     keys = {
         "length": "lengths",
         "n": "n_generators",
@@ -46,7 +46,7 @@ def spectra_data(numbers: Numbers) -> list[dict[str, Any]]:
 
 
 def disk_data(depth: int = 5) -> dict[str, Any]:
-    """Returns the tree of F_2 in the Poincaré disk: places, words, parents, edges."""
+    """Return the tree of F_2 in the Poincaré disk: places, words, parents, edges."""
     layout = geometry.arc_layout(depth)
     letters = [tuple(word[word != 0].tolist()) for word in layout.words]
     index = {word: vertex for vertex, word in enumerate(letters)}

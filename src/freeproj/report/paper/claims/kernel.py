@@ -27,7 +27,7 @@ _MISSING = "Not computed; `freeproj figure {}` does."
 
 
 def effective_dimension_falls(numbers: Numbers | None) -> Claim:
-    """Asks whether d_eff/d falls from each length to the next, at every ridge."""
+    """Ask whether d_eff/d falls from each length to the next, at every ridge."""
     findings = [unknown("all lengths", _MISSING.format("effective-dimension"))]
     if numbers is not None:
         findings = [_drop(numbers, row) for row in range(len(numbers["lengths"]) - 1)]
@@ -45,7 +45,7 @@ def effective_dimension_falls(numbers: Numbers | None) -> Claim:
 
 
 def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Claim:
-    """Asks whether measurements at finite d lie as near to the limit as d allows."""
+    """Ask whether measurements at finite d lie as near to the limit as d allows."""
     findings = [unknown("effective dimension", _MISSING.format("effective-dimension"))]
     if dimension is not None:
         rows = range(len(dimension["lengths"]))

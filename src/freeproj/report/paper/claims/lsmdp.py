@@ -18,7 +18,7 @@ _METRICS = ("KL of the policy", "L1 of the policy", "L2 of z", "L1 of z")
 
 
 def longer_words_help_lsmdp(numbers: Numbers | None) -> Claim:
-    """Asks whether the longest words bring z and the policy nearer than ℓ = 1 does."""
+    """Ask whether the longest words bring z and the policy nearer than ℓ = 1 does."""
     missing = "Not computed; `freeproj figure lsmdp` does."
     findings = [unknown("lattice and tree", missing)]
     if numbers is not None:
