@@ -26,17 +26,19 @@ def episode():
     return agent, env, list(play_episode(agent, env, seed=1))
 
 
-def test_an_episode_has_a_frame_for_its_start_and_for_every_step(episode):
+def test_a_frame_shows_the_action_beside_the_card_it_answers(episode):
     _, _, frames = episode
-    assert len(frames) == 1 + N_TRIALS * N_CARDS
-    assert frames[0].action == ""
-    assert all(frame.action for frame in frames[1:])
+    assert len(frames) == N_TRIALS * N_CARDS
+    signs = {"spades": "♠", "diamonds": "♦", "clubs": "♣", "hearts": "♥"}
+    for frame in frames:
+        right = f"[{signs[frame.action]}]" in frame.task
+        assert frame.reward == pytest.approx((1 if right else -1) / N_CARDS)
 
 
 def test_rewards_of_a_trial_add_up_to_its_return(episode):
     _, _, frames = episode
     returns = np.zeros(N_TRIALS)
-    for frame in frames[1:]:
+    for frame in frames:
         returns[frame.trial] += frame.reward
     np.testing.assert_allclose(frames[-1].returns, returns, atol=1e-6)
     assert [frame.trial_ended for frame in frames].count(True) == N_TRIALS
@@ -45,7 +47,7 @@ def test_rewards_of_a_trial_add_up_to_its_return(episode):
 def test_one_card_always_looks_the_same_within_an_episode(episode):
     _, _, frames = episode
     looks = {}
-    for frame in frames[:-1]:
+    for frame in frames:
         looks.setdefault(frame.task[:3], []).append(frame.seen)
     assert len(looks) == 4
     for seen in looks.values():

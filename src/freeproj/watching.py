@@ -22,17 +22,16 @@ __all__ = ["Frame", "play_episode", "watch_episode"]
 
 
 class Frame(NamedTuple):
-    """A moment of an episode: what there is, what was done, what it earned so far.
+    """A step of an episode: the situation, the action taken in it, and its reward.
 
-    `action` is empty at the start. `returns` has one entry for each trial begun, the
-    last one of the trial under way.
+    `returns` has one entry for each trial begun so far; the last one includes `reward`.
     """
 
     task: str  # drawn as text, as a player may know it
     seen: Float[np.ndarray, " d_in"]  # the observation as the agent sees it
     action: str
     reward: float
-    trial: int  # the one in which the action was taken, from 0
+    trial: int  # from 0
     n_trials: int
     trial_ended: bool
     returns: tuple[float, ...]
@@ -40,14 +39,11 @@ class Frame(NamedTuple):
     @property
     def text(self) -> str:
         """The frame as lines of text."""
-        lines = [self.task]
+        where = f"trial {self.trial + 1}/{self.n_trials}"
+        earned = f"return {self.returns[-1]:+.3f}"
+        lines = [self.task, f"{self.action}  {self.reward:+.3f}  {where}  {earned}"]
         if self.trial_ended:
-            earned = self.returns[self.trial]
-            lines.insert(0, f"--- trial {self.trial + 1} ended: {earned:.3f}")
-        if self.action:
-            where = f"trial {self.trial + 1}/{self.n_trials}"
-            earned = f"return {sum(self.returns):.3f}"
-            lines.insert(0, f"{self.action}  {self.reward:+.3f}  {where}  {earned}")
+            lines.append(f"--- trial {self.trial + 1} ended: {self.returns[-1]:+.3f}")
         return "\n".join(lines)
 
 
@@ -57,7 +53,7 @@ def watch_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[s
 
 
 def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Frame]:
-    """Play one episode, actions sampled; the last frame shows how it ended."""
+    """Play one episode with sampled actions; yield a frame for each step."""
     key_params, key_start, key_play = jax.random.split(jax.random.key(seed), 3)
     params = env.draw_params(key_params)
     state = jax.jit(start_rollout, static_argnums=(1, 4))(
@@ -67,33 +63,24 @@ def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Fr
     index = int(state.episodes.task[0])
     task, seen = env.tasks[index], env.layout["observation"]
     returns = [0.0]
-    frame = Frame(
-        task=_drawn(task, state, index),
-        seen=np.asarray(state.inputs[0, seen]),
-        action="",
-        reward=0.0,
-        trial=0,
-        n_trials=env.n_trials,
-        trial_ended=False,
-        returns=(0.0,),
-    )
-    yield frame
     for number in range(env.max_steps):
         key_noise, key_env = jax.random.split(jax.random.fold_in(key_play, number))
         noise = agent.noise(key_noise, (1,))
-        state, happened, info = step(key_env, noise, env, params, agent, state)
-        over, ended = bool(happened.done[0]), bool(info["trial_ended"][0])
+        before = state
+        state, happened, info = step(key_env, noise, env, params, agent, before)
         returns[-1] += float(happened.reward[0])
-        yield frame._replace(
-            task="" if over else _drawn(task, state, index),
-            seen=np.asarray(state.inputs[0, seen]),
+        ended = bool(info["trial_ended"][0])
+        yield Frame(
+            task=_drawn(task, before, index),
+            seen=np.asarray(before.inputs[0, seen]),
             action=_named(task, np.asarray(happened.action[0])),
             reward=float(happened.reward[0]),
             trial=int(info["trial"][0]),
+            n_trials=env.n_trials,
             trial_ended=ended,
             returns=tuple(returns),
         )
-        if over:
+        if happened.done[0]:
             return
         if ended:
             returns.append(0.0)

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 _INTRODUCTION = """\
-Flash cards behind a random projection. Each of four suits is shown as four numbers:
-its column of a random matrix, a new matrix in every episode. An episode is {n_trials}
-trials of 12 cards; a right answer earns 1/12, a wrong one -1/12. Which numbers mean
-which suit is only told by the rewards, so a good player guesses in the first trial and
-knows in the last. Training {n_updates} updates, about a minute with compilation:
+Flash cards behind a random projection. Each of four suits is shown as four
+numbers: its column of a random matrix, and the matrix is new in every episode.
+Only the rewards tell which numbers mean which suit, so a good player guesses
+in the first trial and knows the suits by the last. An episode is {n_trials} trials of
+12 cards; a right answer earns 1/12, a wrong one -1/12.
+
+Training for {n_updates} updates, about a minute including compilation. "train" is the
+return of a whole episode; {n_trials} would be perfect, guessing earns {chance:g}.
 """
 _CHANCE = -0.5  # one suit of four is right
 
@@ -43,8 +46,11 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
 
     config = read_config("demo", {"seed": seed})
     if not as_json:
-        told = {"n_trials": config.n_trials, "n_updates": config.n_updates}
-        click.echo(_INTRODUCTION.format(**told))
+        n_trials, n_updates = config.n_trials, config.n_updates
+        chance = _CHANCE * n_trials
+        click.echo(
+            _INTRODUCTION.format(n_trials=n_trials, n_updates=n_updates, chance=chance)
+        )
     run = _train(config, out, quiet=as_json)
     loaded = load_agent(run)
     found = {"run": str(run), **_trials(loaded), "gif": _gif(loaded, run)}
@@ -97,8 +103,9 @@ def _show(found: dict[str, Any], config: TrainConfig) -> None:
     names = ("agent", "blind", "chance")
     n_envs = config.evaluation.n_envs
     click.echo(
-        f"\nReturn of each trial, from -1 to 1: means over {n_envs} episodes, each "
-        "under a\nmatrix that training never used. Blind: the same agent, shown zeros."
+        f"\nMean return of each trial, from -1 to 1, over {n_envs} episodes. Each "
+        "episode has\na matrix that was not used in training. blind: the same agent "
+        "shown only zeros."
     )
     trials = range(1, config.n_trials + 1)
     click.echo("trial   " + "".join(f"{trial:>8}" for trial in trials))
@@ -110,7 +117,7 @@ def _show(found: dict[str, Any], config: TrainConfig) -> None:
     click.echo(plot(shown, x_name="trial", x_ends=ends, width=50))
     click.echo()
     if found["gif"]:
-        click.echo(f"An episode to look at: {found['gif']}")
+        click.echo(f"An episode as a GIF:\n  {found['gif']}")
     else:
-        click.echo("No GIF was drawn: pip install 'freeproj[report]' brings Pillow.")
-    click.echo(f"Watch another:         freeproj watch {found['run']} --map random")
+        click.echo("No GIF was drawn; it needs Pillow: pip install 'freeproj[report]'.")
+    click.echo(f"Watch another:\n  freeproj watch {found['run']} --map random")

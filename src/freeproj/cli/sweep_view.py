@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 import time
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ from freeproj.cli.progress import held_out
 __all__ = ["SweepView", "duration"]
 
 _EVERY = 30.0  # seconds between two lines about one run, where there is no terminal
+_NEXT = 4  # waiting runs that are shown before those that are done
+_STATES = ("done", "running", "waiting", "elsewhere", "failed")
 _STYLES = {"running": "bold", "failed": "red", "elsewhere": "dim", "done": "green"}
 
 
@@ -132,28 +135,37 @@ class SweepView:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _count(self, state: str) -> int:
-        return sum(run.state == state for run in self._runs.values())
+        return len(self._in(state))
 
     def _table(self) -> Group:
         """The runs that matter now, as many as fit, and a line on all of them."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in ("run", "state", "update", "train", "test", "left"):
-            table.add_column(
-                name, justify="left" if name in ("run", "state") else "right"
-            )
-        order = ("failed", "running", "elsewhere", "done", "waiting")
-        runs = sorted(
-            self._runs.values(), key=lambda run: (order.index(run.state), -run.changed)
-        )
-        for run in runs[: max(4, self._console.height - 8)]:
+        for name in ("run", "state", "update", "train", "test", "time left"):
+            justify = "left" if name in ("run", "state") else "right"
+            table.add_column(name, justify=justify, no_wrap=True)
+        runs = self._in_order()
+        room = max(4, self._console.height - 9)
+        for run in runs[:room]:
             table.add_row(*run.cells(), style=_STYLES.get(run.state, ""))
-        return Group(table, Text(self._summary()))
+        more = collections.Counter(run.state for run in runs[room:])
+        hidden = ", ".join(f"{count} {state}" for state, count in more.items())
+        lines = [f"… and {hidden}"] if hidden else []
+        return Group(table, Text("\n".join([*lines, self._summary()])))
+
+    def _in_order(self) -> list[_RunState]:
+        """What runs, what comes next, what ended last, then the others."""
+        runs = {state: self._in(state) for state in _STATES}
+        waiting = runs["waiting"]
+        done = sorted(runs["done"], key=lambda run: -run.changed)
+        active = runs["failed"] + runs["running"] + runs["elsewhere"]
+        return [*active, *waiting[:_NEXT], *done, *waiting[_NEXT:]]
+
+    def _in(self, state: str) -> list[_RunState]:
+        return [run for run in self._runs.values() if run.state == state]
 
     def _summary(self) -> str:
         counts = ", ".join(
-            f"{self._count(state)} {state}"
-            for state in ("done", "running", "waiting", "elsewhere", "failed")
-            if self._count(state)
+            f"{self._count(state)} {state}" for state in _STATES if self._count(state)
         )
         passed = time.monotonic() - self._began
         ended = self._count("done") + self._count("failed")
@@ -178,4 +190,4 @@ def duration(seconds: float) -> str:
 
 
 def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.2f}"
+    return "–" if math.isnan(value) else f"{value:.2f}"

@@ -66,10 +66,9 @@ class TrainProgress:
         self._times = [*self._times[-_RECENT:], time.perf_counter()]
         tested = row.get(held_out(self._config), math.nan)
         self._test = self._test if math.isnan(tested) else tested
-        numbers = (
-            f"{self._rate()}  train {number(row['train/episode_return'])}  "
-            f"test {number(self._test)}"
-        )
+        numbers = f"{self._rate()}  train {number(row['train/episode_return'])}"
+        if self._config.evaluation.every:
+            numbers += f"  test {number(self._test)}"
         if self._is_bar:
             self._bar.update(
                 self._task,

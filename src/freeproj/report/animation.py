@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,10 @@ from freeproj.watching import Frame
 
 __all__ = ["draw_frame", "save_gif"]
 
-_WIDTH, _HEIGHT = 560, 320
-_MARGIN = 20.0
-_INK, _FAINT, _GOOD, _BAD = "#222222", "#9a9a9a", "#1a7f37", "#b42318"
+_WIDTH, _MARGIN = 600, 20.0
+_LINE, _CELL, _BAR = 16, 24, 76  # heights: of a line, of a cell, of the bars
+_MOST_LINES = 20  # of a task drawn as text
+_INK, _FAINT, _GOOD, _BAD = "#222222", "#767676", "#1a7f37", "#b42318"
 _STEPS_PER_SECOND = 5
 _MOST_FRAMES = 600
 _MOST_CELLS = 64  # entries of an observation that are drawn
@@ -35,7 +36,10 @@ def save_gif(
     frames = _thinned(list(frames))
     seen = max(float(np.abs(frame.seen).max(initial=0)) for frame in frames) or 1.0
     most = scale or max(abs(r) for frame in frames for r in frame.returns) or 1.0
-    images = [draw_frame(frame, title, seen, most).quantize(64) for frame in frames]
+    n_lines = min(max(len(f.task.splitlines()) for f in frames), _MOST_LINES)
+    images = [
+        draw_frame(frame, title, seen, most, n_lines).quantize(64) for frame in frames
+    ]
     milliseconds = 1000 // _STEPS_PER_SECOND
     # The end of a trial is to be noticed, the end of the episode to be read.
     times = [milliseconds * (3 if frame.trial_ended else 1) for frame in frames]
@@ -56,33 +60,40 @@ def save_gif(
 
 
 def draw_frame(
-    frame: Frame, title: str, seen_scale: float, scale: float
+    frame: Frame, title: str, seen_scale: float, scale: float, n_lines: int = 1
 ) -> Image.Image:
     """Draw one frame.
 
     Args:
         seen_scale: the largest entry of any observation, for the colours.
         scale: the return of a trial that fills its bar.
+        n_lines: lines that are left for the task.
     """
-    image = Image.new("RGB", (_WIDTH, _HEIGHT), "white")
+    cells = 60.0 + _LINE * (n_lines + 1.5)
+    action, bars = cells + _CELL + 14, cells + _CELL + 44
+    image = Image.new("RGB", (_WIDTH, int(bars + 2 * _LINE + _BAR + 24)), "white")
     draw = ImageDraw.Draw(image)
     _text(draw, _MARGIN, 12.0, title, _INK, 16)
-    _text(draw, _MARGIN, 44.0, "the task (hidden from the agent)", _FAINT, 11)
-    for row, line in enumerate(frame.task.splitlines()[:6]):
-        _text(draw, _MARGIN, 60.0 + 16 * row, line, _INK, 14)
-    _text(draw, _MARGIN, 110.0, "what the agent sees", _FAINT, 11)
-    _cells(draw, frame.seen, seen_scale)
-    if frame.action:
-        colour = _GOOD if frame.reward > 0 else _BAD if frame.reward < 0 else _INK
-        done = f"action: {frame.action}   reward {frame.reward:+.3f}"
-        _text(draw, _MARGIN, 164.0, done, colour, 14)
-    _text(draw, _MARGIN, 194.0, "return of each trial", _FAINT, 11)
-    _bars(draw, frame.returns, frame.n_trials, scale)
+    _text(draw, _MARGIN, 42.0, "the task (hidden from the agent)", _FAINT, 11)
+    for row, line in enumerate(frame.task.splitlines()[:n_lines]):
+        _text(draw, _MARGIN, 58.0 + _LINE * row, line, _INK, 13)
+    legend = "what the agent sees (red: positive, blue: negative)"
+    _text(draw, _MARGIN, cells - _LINE, legend, _FAINT, 11)
+    _cells(draw, cells, frame.seen, seen_scale)
+    colour = _GOOD if frame.reward > 0 else _BAD if frame.reward < 0 else _INK
+    done = f"action: {frame.action}   reward {frame.reward:+.3f}"
+    _text(draw, _MARGIN, action, done, colour, 14)
+    legend = f"return of each trial (a full bar is ±{scale:.2f})"
+    _text(draw, _MARGIN, bars, legend, _FAINT, 11)
+    _bars(draw, bars + 2 * _LINE, frame, scale)
     return image
 
 
 def _cells(
-    draw: ImageDraw.ImageDraw, seen: Float[np.ndarray, " d_in"], scale: float
+    draw: ImageDraw.ImageDraw,
+    top: float,
+    seen: Float[np.ndarray, " d_in"],
+    scale: float,
 ) -> None:
     """Draw an observation as coloured cells: blue below zero, red above."""
     values = seen[:_MOST_CELLS]
@@ -91,28 +102,28 @@ def _cells(
         paler = int(255 * (1 - min(abs(float(value)), 1)))
         colour = (255, paler, paler) if value > 0 else (paler, paler, 255)
         left = _MARGIN + place * side
-        draw.rectangle((left, 126, left + side - 1, 150), fill=colour, outline=_FAINT)
+        box = (left, top, left + side - 1, top + _CELL)
+        draw.rectangle(box, fill=colour, outline=_FAINT)
 
 
-def _bars(
-    draw: ImageDraw.ImageDraw, returns: Sequence[float], n_trials: int, scale: float
-) -> None:
-    """Draw the returns as bars from a line at zero."""
-    top, bottom = 212.0, _HEIGHT - 24.0
-    middle, half = (top + bottom) / 2, (bottom - top) / 2
-    room = (_WIDTH - 2 * _MARGIN) / n_trials
+def _bars(draw: ImageDraw.ImageDraw, top: float, frame: Frame, scale: float) -> None:
+    """Draw the returns as bars from a line at zero, their numbers above them."""
+    middle, half = top + _BAR / 2, _BAR / 2
+    room = (_WIDTH - 2 * _MARGIN) / frame.n_trials
     draw.line((_MARGIN, middle, _WIDTH - _MARGIN, middle), fill=_FAINT)
-    for trial in range(n_trials):
+    for trial in range(frame.n_trials):
         left = _MARGIN + trial * room
-        _text(draw, left + room / 2 - 4, bottom + 4, str(trial + 1), _FAINT, 11)
-        if trial >= len(returns):
+        colour = _INK if trial == frame.trial else _FAINT
+        name = str(trial + 1)
+        _text(draw, left + room / 2 - 3.5 * len(name), top + _BAR + 6, name, colour, 11)
+        if trial >= len(frame.returns):
             continue
-        end = middle - half * max(-1.0, min(1.0, returns[trial] / scale))
-        colour = _GOOD if returns[trial] > 0 else _BAD
+        value = frame.returns[trial]
+        end = middle - half * max(-1.0, min(1.0, value / scale))
         box = (left + 4, min(middle, end), left + room - 4, max(middle, end))
-        draw.rectangle(box, fill=colour)
+        draw.rectangle(box, fill=_GOOD if value > 0 else _BAD)
         if room > 40:
-            _text(draw, left + room / 2 - 14, top, f"{returns[trial]:+.2f}", _INK, 11)
+            _text(draw, left + room / 2 - 16, top - _LINE, f"{value:+.2f}", _INK, 11)
 
 
 def _text(
