@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import freeproj.published
 from freeproj.experiments.dataset import read_dataset
-from freeproj.published import cell_returns, load, names, published
+from freeproj.published import load, names, published
 from freeproj.report.paper.numbers import PAPER_TASKS
+from freeproj.report.tables.maps import map_records
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +41,27 @@ def test_a_published_study_is_a_dataset_like_any_other(why):
 
 
 def test_returns_of_cells_are_per_trial_with_intervals_around_their_means(why):
-    rows = cell_returns(why.dataset.where(task="RepeatPrevious", redraw_every=0))
-    assert len(rows) == 8
-    for row in rows:
-        assert set(row["maps"]) == {"tile_unit", "minus_tile", "random", "zero"}
-        for found in row["maps"].values():
-            assert -1 <= found["low"] <= found["mean"] <= found["high"] <= 1
-            assert found["seeds"] == row["seeds"] == 10
+    chosen = why.dataset.where(task="RepeatPrevious", redraw_every=0)
+    records = map_records(chosen)
+    assert len(records) == 8
+    for record in records:
+        assert set(record.maps) == {"tile_unit", "minus_tile", "random", "zero"}
+        for found in record.maps.values():
+            assert found.n == why.seeds_by_task["RepeatPrevious"]
+            assert -1 <= found.interval.low <= found.mean <= found.interval.high <= 1
+    by_hand = chosen.where(**{"projection.family": "qr", "projection.length": 1})
+    last = [
+        run.metrics["test/tile_unit/episodes/episode_return"][-3:].mean() / 16
+        for run in by_hand.runs
+    ]
+    (record,) = [
+        each
+        for each in records
+        if each.settings["projection.family"] == "qr"
+        and each.settings["projection.length"] == 1
+    ]
+    assert record.maps["tile_unit"].mean == pytest.approx(np.mean(last))
+    assert record.flat()["paper_raw"] == pytest.approx(-11.61 / 16)
 
 
 def test_the_files_stay_small():

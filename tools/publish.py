@@ -70,7 +70,7 @@ def compact(run: RunRecord) -> RunRecord:
     )
     rows = np.flatnonzero(~np.isnan(tested))[-MAX_POINTS:]
     metrics = {
-        name: _rounded(_at(column, rows, smooth=name.startswith("train/")))
+        name: _kept(name, column, rows)
         for name, column in run.metrics.items()
         if name == "steps" or name.startswith(("train/", "test/"))
         if "_std" not in name and "n_unfinished" not in name
@@ -78,6 +78,11 @@ def compact(run: RunRecord) -> RunRecord:
     return dataclasses.replace(
         run, updates=run.updates[rows], metrics=metrics, folder=None, meta={}
     )
+
+
+def _kept(name: str, column: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    values = _at(column, rows, smooth=name.startswith("train/"))
+    return values if name == "steps" else _rounded(values)  # counts stay whole
 
 
 def _at(column: np.ndarray, rows: np.ndarray, smooth: bool) -> np.ndarray:

@@ -9,7 +9,7 @@ import click
 
 from freeproj.cli.progress import working
 
-__all__ = ["table"]
+__all__ = ["table", "table_width"]
 
 _FORMATS = ("terminal", "markdown", "latex", "csv", "json")
 _WIDE = 240
@@ -45,8 +45,8 @@ def table(
 ) -> None:
     """Print the table NAME: every cell of the runs, beside the paper's.
 
-    NAME is table-results (Table 1), table-lengths (Table 2) or table-held-out (tasks
-    held out from training). Columns that do not fit the terminal are dropped.
+    NAME is table-results (Table 1), table-lengths (Table 2), table-held-out (tasks
+    held out from training) or table-maps (returns per trial on every test map). Columns that do not fit the terminal are dropped.
     """
     from freeproj.report.tables import TABLES, format_table
 
@@ -59,7 +59,7 @@ def table(
         dataset = read_dataset(*sources)
         if not dataset.runs:
             raise ValueError(_no_runs(sources, dataset))
-        width = _WIDE if wide or out is not None else _terminal_width()
+        width = table_width(wide or out is not None)
         text = format_table(name, dataset, "json" if as_json else form, width)
     if out is None:
         click.echo(text, nl=False)
@@ -68,8 +68,9 @@ def table(
         click.echo(out)
 
 
-def _terminal_width() -> int:
-    return max(60, shutil.get_terminal_size((80, 24)).columns)
+def table_width(wide: bool = False) -> int:
+    """Return how wide a table may be: as the terminal, or as it needs."""
+    return _WIDE if wide else max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
 def _no_runs(sources: tuple[str, ...], dataset) -> str:

@@ -11,15 +11,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from jaxtyping import Float
-
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.store import load_records
 from freeproj.names import suggestion
-from freeproj.stats.intervals import interval
 
-__all__ = ["Published", "cell_returns", "load", "names", "published"]
+__all__ = ["Published", "load", "names", "published"]
 
 _FOLDER = Path(__file__).parent
 
@@ -70,37 +66,3 @@ def published(name: str) -> Published:
 def load(*chosen: str) -> Dataset:
     """Return published studies as one dataset; all of them by default."""
     return read_dataset(*(f"published:{name}" for name in chosen or names()))
-
-
-def cell_returns(dataset: Dataset) -> list[dict[str, Any]]:
-    """Return the mean return *per trial* of every cell on every map, over seeds.
-
-    A seed's score is the mean of its last three evaluations; intervals are 95 %.
-    """
-    rows = []
-    for cell, group in dataset.group_by(*dataset.axes).items():
-        n_trials = group.runs[0].settings["n_trials"]
-        row = {
-            "cell": dict(zip(dataset.axes, cell, strict=True)),
-            "seeds": len(group),
-            "steps": int(group.runs[0].metrics["steps"].max()),
-            "maps": {},
-        }
-        for metric in group.metrics:
-            parts = metric.split("/")
-            if parts[0] == "test" and parts[2:] == ["episodes", "episode_return"]:
-                values = group.scores(metric).values / n_trials
-                row["maps"][parts[1]] = _estimate(values)
-        rows.append(row)
-    return rows
-
-
-def _estimate(values: Float[np.ndarray, " seeds"]) -> dict[str, Any]:
-    values = values[np.isfinite(values)]
-    found = interval(values) if len(values) else None
-    return {
-        "mean": float(values.mean()) if len(values) else None,
-        "low": found.low if found else None,
-        "high": found.high if found else None,
-        "seeds": len(values),
-    }

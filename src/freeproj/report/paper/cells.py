@@ -24,6 +24,7 @@ __all__ = [
     "COUNTING",
     "Cells",
     "Key",
+    "best_evaluation",
     "first_map",
     "last_three",
     "make_cells",
@@ -67,6 +68,12 @@ def last_three(values: np.ndarray) -> float:
     """Mean of the last three entries with data; nan if there are none."""
     seen = values[~np.isnan(values)]
     return float(seen[-3:].mean()) if seen.size else math.nan
+
+
+def best_evaluation(values: np.ndarray) -> float:
+    """Return the largest entry, the paper's MMER; nan if there are none."""
+    seen = values[~np.isnan(values)]
+    return float(seen.max()) if seen.size else math.nan
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The tables by name: a dataset goes in, a text comes out.
 
-`table-results` (Table 1), `table-lengths` (Table 2) and `table-held-out` (runs tested
-on a task that they were not trained on). Further ones: `TABLES.add(name, TableSpec)`.
+`table-results` (Table 1), `table-lengths` (Table 2), `table-held-out` (runs tested on a
+task that they were not trained on) and `table-maps` (returns on every test map). Further ones: `TABLES.add(name, TableSpec)`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.names import Registry, printable
 from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
 from freeproj.report.tables.lengths import length_records, lengths_grid
+from freeproj.report.tables.maps import map_records, maps_grid
 from freeproj.report.tables.results import result_records, results_grid
 
 __all__ = ["FORMATS", "TABLES", "TableSpec", "format_table", "make_table"]
@@ -52,6 +53,10 @@ TABLES.add(
         results_grid,
         {"protocol": "task"},
     ),
+)
+TABLES.add(
+    "table-maps",
+    TableSpec("Returns per trial on every test map", map_records, maps_grid),
 )
 
 

@@ -18,7 +18,14 @@ import numpy as np
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.report.paper.baselines import Levels
-from freeproj.report.paper.cells import COUNTING, Cells, Key, first_map, make_cells
+from freeproj.report.paper.cells import (
+    COUNTING,
+    Cells,
+    Key,
+    best_evaluation,
+    first_map,
+    make_cells,
+)
 from freeproj.report.paper.comparisons import against_plain, looks, share_unit
 from freeproj.report.paper.labels import (
     axis_name,
@@ -105,7 +112,11 @@ def result_records(
                 settings=cells.settings(key),
                 score=summarise(list(cells.scores(key, counting=counting).values())),
                 mmer=summarise(
-                    list(cells.scores(key, reduce=_best, counting=counting).values())
+                    list(
+                        cells.scores(
+                            key, reduce=best_evaluation, counting=counting
+                        ).values()
+                    )
                 ),
                 difference=compared.verdict.cells.get(key),
                 unit=share_unit(cells, key),
@@ -152,11 +163,6 @@ def number_text(value: float, digits: int = 2) -> str:
     if math.isnan(value):
         return NONE
     return f"{round(value, digits) + 0.0:.{digits}f}"  # no -0.00
-
-
-def _best(values: np.ndarray) -> float:
-    seen = values[~np.isnan(values)]
-    return float(seen.max()) if seen.size else _NAN
 
 
 def _last(updates: np.ndarray) -> int:

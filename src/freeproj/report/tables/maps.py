@@ -1,0 +1,219 @@
+"""Returns per trial on every test map: what a study measured, cell by cell.
+
+A cell's number is the mean over seeds of its last three evaluations, per trial, with
+its standard error and its 95 % interval. Beside it stand MMER on the first map (the
+paper's score, per trial) and the paper's own numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from freeproj.experiments.dataset import Dataset
+from freeproj.report.paper.baselines import Levels
+from freeproj.report.paper.cells import (
+    Cells,
+    Key,
+    best_evaluation,
+    first_map,
+    make_cells,
+)
+from freeproj.report.paper.labels import (
+    axis_name,
+    map_title,
+    method,
+    run_counts,
+    task_title,
+    value_text,
+)
+from freeproj.report.paper.map_returns import MAPS
+from freeproj.report.paper.numbers import PAPER_RESULTS, PaperResult
+from freeproj.report.tables.grid import NONE, Column, Grid
+from freeproj.stats.intervals import Summary, summarise
+
+__all__ = ["MapRecord", "estimate_text", "interval_text", "map_records", "maps_grid"]
+
+_PAPER_TRIALS = 16
+_IN_HEADING = ("task",)
+
+
+@dataclass(frozen=True)
+class MapRecord:
+    """One cell: its returns per trial by test map."""
+
+    settings: dict[str, Any]  # by axis
+    maps: dict[str, Summary]
+    mmer: Summary  # on the first map
+    steps: int  # of environments, in training
+    levels: Levels
+    paper: PaperResult | None
+
+    def flat(self) -> dict[str, Any]:
+        """Return plain columns, for CSV and JSON."""
+        fields = {**self.settings, "steps": self.steps}
+        for name, each in {**self.maps, "mmer": self.mmer}.items():
+            low, high = (each.interval or (math.nan, math.nan))[:2]
+            fields |= {
+                f"{name}_mean": each.mean,
+                f"{name}_low": low,
+                f"{name}_high": high,
+                f"{name}_seeds": each.n,
+            }
+        trials = self.levels.n_trials
+        return fields | {
+            "chance": self.levels.chance / trials,
+            "blind": self.levels.blind / trials,
+            "ceiling": self.levels.ceiling / trials,
+            "paper_raw": _of_paper(self.paper, "raw"),
+            "paper_mmer": _of_paper(self.paper, "mmer"),
+        }
+
+
+def map_records(dataset: Dataset, protocol: str = "") -> list[MapRecord]:
+    """Return all cells of a dataset; of both protocols unless one is named."""
+    protocols = [protocol] if protocol else ["projection", "task"]
+    return [
+        _record(cells, key)
+        for cells in (make_cells(dataset, each) for each in protocols)
+        for key in cells.runs
+    ]
+
+
+def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
+    """Lay the records out task by task, a line for each cell."""
+    maps = _ordered_maps(records)
+    axes = _shown_axes(records)
+    columns = (
+        *(Column(axis_name(axis), True) for axis in axes),
+        Column("seeds"),
+        *(Column(map_title(name)) for name in maps),
+        *(Column(f"{map_title(name)} 95 %", rank=4) for name in maps),
+        Column("MMER", rank=3),
+        Column("paper", rank=2),
+        Column("paper's MMER", rank=3),
+    )
+    groups = []
+    for _, found in groupby(records, key=lambda record: record.settings["task"]):
+        rows = list(found)
+        lines = [_line(row, axes, maps) for row in rows]
+        groups.append([_heading(rows[0], len(columns)), *lines])
+    return Grid(
+        "Returns per trial: mean ± standard error over seeds",
+        columns,
+        groups,
+        [
+            "Last three evaluations of each run; blanked: the observation replaced by "
+            "zeros; random maps: new ones for every evaluation.",
+            *_paper_notes(records),
+            run_counts(dataset),
+        ],
+    )
+
+
+def estimate_text(summary: Summary) -> str:
+    """Write a mean with its standard error; a dash without data."""
+    if not summary.n:
+        return NONE
+    mean = f"{round(summary.mean, 2) + 0.0:.2f}"  # never -0.00
+    error = summary.std / math.sqrt(summary.n)
+    return mean if math.isnan(error) else f"{mean}±{error:.2f}"
+
+
+def interval_text(summary: Summary) -> str:
+    """Write the 95 % interval; a dash below three seeds."""
+    if summary.interval is None:
+        return NONE
+    low, high = (round(end, 2) + 0.0 for end in summary.interval[:2])
+    return f"[{low:.2f}, {high:.2f}]"
+
+
+def _record(cells: Cells, key: Key) -> MapRecord:
+    levels = cells.levels(key)
+
+    def per_trial(scores: dict[int, float]) -> Summary:
+        return summarise([score / levels.n_trials for score in scores.values()])
+
+    return MapRecord(
+        settings=cells.settings(key),
+        maps={name: per_trial(cells.scores(key, name)) for name in cells.maps(key)},
+        mmer=per_trial(cells.scores(key, reduce=best_evaluation)),
+        steps=max(int(run.metrics["steps"].max()) for run in cells.runs[key]),
+        levels=levels,
+        paper=_paper_row(cells, key),
+    )
+
+
+def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
+    """Return the paper's row for a cell that is scored on a tiled map, as the paper's."""
+    if not first_map(cells.runs[key][0]).startswith("tile"):
+        return None
+    memory = str(cells.get(key, "memory", "gru"))
+    return PAPER_RESULTS.get((cells.task(key), method(cells.length(key)), memory))
+
+
+def _ordered_maps(records: Sequence[MapRecord]) -> list[str]:
+    played = dict.fromkeys(name for record in records for name in record.maps)
+    known = [name for name in MAPS if name in played]
+    return known + [name for name in played if name not in known]
+
+
+def _shown_axes(records: Sequence[MapRecord]) -> list[str]:
+    """Return the axes that differ between lines; the word length always."""
+    axes = dict.fromkeys(axis for record in records for axis in record.settings)
+    return [
+        axis
+        for axis in axes
+        if axis == "projection.length"
+        or axis not in _IN_HEADING
+        and len({str(record.settings.get(axis)) for record in records}) > 1
+    ]
+
+
+def _heading(record: MapRecord, width: int) -> tuple[str, ...]:
+    levels, trials = record.levels, record.levels.n_trials
+    said = {"chance": levels.chance, "blind": levels.blind, "ceiling": levels.ceiling}
+    known = [
+        f"{name} {value / trials:.2f}"
+        for name, value in said.items()
+        if not math.isnan(value)
+    ]
+    title = task_title(str(record.settings["task"]))
+    text = f"{title} ({', '.join(known)})" if known else title
+    return (text, *[""] * (width - 1))
+
+
+def _line(
+    record: MapRecord, axes: Sequence[str], maps: Sequence[str]
+) -> tuple[str, ...]:
+    nothing = summarise([])
+    found = [record.maps.get(name, nothing) for name in maps]
+    return (
+        *(value_text(axis, record.settings.get(axis)) for axis in axes),
+        str(max((each.n for each in record.maps.values()), default=0)),
+        *(estimate_text(each) for each in found),
+        *(interval_text(each) for each in found),
+        estimate_text(record.mmer),
+        _number(_of_paper(record.paper, "raw")),
+        _number(_of_paper(record.paper, "mmer")),
+    )
+
+
+def _of_paper(paper: PaperResult | None, score: str) -> float:
+    return math.nan if paper is None else getattr(paper, score).mean / _PAPER_TRIALS
+
+
+def _number(value: float) -> str:
+    return NONE if math.isnan(value) else f"{value:.2f}"
+
+
+def _paper_notes(records: Sequence[MapRecord]) -> list[str]:
+    if not any(record.paper for record in records):
+        return []
+    return [
+        "paper: Table 1, raw value / 16 (RP for ℓ = 1, else FRP); MMER: the largest "
+        "evaluation of a run on its first map, / trials."
+    ]
