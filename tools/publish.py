@@ -3,9 +3,9 @@
     python tools/publish.py why-table-1 RUNS [RUNS ...] --command "freeproj sweep …"
 
 A study may be carried out in parts: `published:NAME` stands for what is published of it
-already. Writes `src/freeproj/published/NAME.npz`: of every finished run the settings and its
-evaluations, twenty points of the curve at most, rounded to five digits. Everything else
-stays in the folders.
+already. Writes `src/freeproj/published/NAME.npz`: of every finished run the settings
+and its evaluations, twenty points of the curve at most, rounded to five digits.
+Everything else stays in the folders.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ def table(
     """Print the table NAME: every cell of the runs, beside the paper's.
 
     NAME is table-results (Table 1), table-lengths (Table 2), table-held-out (tasks
-    held out from training) or table-maps (returns per trial on every test map). Columns that do not fit the terminal are dropped.
+    held out from training) or table-maps (returns per trial on every test map).
+    Columns that do not fit the terminal are dropped.
     """
     from freeproj.report.tables import TABLES, format_table
 

@@ -148,7 +148,7 @@ def _record(cells: Cells, key: Key) -> MapRecord:
 
 
 def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
-    """Return the paper's row for a cell that is scored on a tiled map, as the paper's."""
+    """Return the paper's row for a cell scored on a tiled map, as the paper's are."""
     if not first_map(cells.runs[key][0]).startswith("tile"):
         return None
     memory = str(cells.get(key, "memory", "gru"))
@@ -168,8 +168,10 @@ def _shown_axes(records: Sequence[MapRecord]) -> list[str]:
         axis
         for axis in axes
         if axis == "projection.length"
-        or axis not in _IN_HEADING
-        and len({str(record.settings.get(axis)) for record in records}) > 1
+        or (
+            axis not in _IN_HEADING
+            and len({str(record.settings.get(axis)) for record in records}) > 1
+        )
     ]
 
 
