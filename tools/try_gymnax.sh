@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run the tests of the gymnax adapter in an environment of its own: gymnax holds JAX back.
+# Run the tests of the gymnax adapter in an environment of its own: gymnax caps JAX.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)

@@ -10,7 +10,7 @@ for python in "${@:-python3.12}"; do
   # No constraints: the newest versions that the package allows. Torch and its clients are
   # left out; their tests are skipped.
   "$folder/bin/pip" install -q -e '.[report,gymnasium,sklearn,tensorboard]' \
-    beartype hypothesis mpmath popgym==1.0.7 pytest pytest-benchmark pytest-timeout pytest-xdist
+    beartype hypothesis mpmath popgym==1.0.7 pytest pytest-benchmark pytest-timeout pytest-xdist pyyaml
   "$folder/bin/python" -c 'import jax, sys; print(sys.version.split()[0], "JAX", jax.__version__)'
   "$folder/bin/python" -m pytest -q -m fast
   rm -rf "$folder"

@@ -91,7 +91,7 @@ def test_a_perfect_player_earns_exactly_the_ceiling(level):
     env = RepeatPrevious(**RepeatPrevious.levels[level])
     deck = rng.permutation(env.n_cards) % 52
     answers = np.concatenate([[0] * env.delay, deck % 4])[: env.max_steps]
-    best = repeat_previous_perfect(env.n_cards, env.delay)
+    best = repeat_previous_perfect(env)
     assert play(env, deck, answers).sum() == pytest.approx(best, rel=1e-6)
 
     env = HigherLower(**HigherLower.levels[level])

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from freeproj.envs import REGISTRY, make
+from players.mazes import follow_wall
 from random_play import draw_actions, draw_keys, quick_jit
 
 with warnings.catch_warnings():
@@ -257,25 +258,16 @@ def mostly_pairs(state, action):
     return jnp.where(state.time % 8 == 7, action, card)
 
 
-def follow_wall(state, action):
+def mostly_along_the_wall(state, action):
     """Keeps a hand on the right wall; now and then follows `action`."""
-    turns = jnp.array([0, 2, 1, 3])  # left, up, right, down: clockwise, as actions
-    steps = jnp.array([[0, -1], [-1, 0], [0, 1], [1, 0]])
-    last = jnp.argmax(turns == state.last_action % 4)
-    order = (last + jnp.array([1, 0, 3, 2])) % 4  # right, ahead, left, back
-    side = state.cells.shape[0]
-    ahead = state.position + steps[order]
-    inside = ((ahead >= 0) & (ahead < side)).all(axis=1)
-    rows, columns = jnp.clip(ahead, 0, side - 1).T
-    free = inside & (state.cells[rows, columns] != 1)
-    return jnp.where(state.time % 32 == 31, action, turns[order[jnp.argmax(free)]])
+    return jnp.where(state.time % 32 == 31, action, follow_wall(state))
 
 
 POLICIES = {
     "Battleship": mostly_hits,
     "Concentration": mostly_pairs,
-    "LabyrinthEscape": follow_wall,
-    "LabyrinthExplore": follow_wall,
+    "LabyrinthEscape": mostly_along_the_wall,
+    "LabyrinthExplore": mostly_along_the_wall,
     "Minesweeper": mostly_safe,
 }
 

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+from freeproj.envs import make
 from players.ceilings import (
     higher_lower_counting_cards,
     higher_lower_knowing_deck,
@@ -16,7 +17,8 @@ from players.ceilings import (
 
 
 def test_a_perfect_repeat_previous_misses_one_of_48():
-    assert repeat_previous_perfect(52, 4) == 47 / 48
+    assert repeat_previous_perfect(make("RepeatPrevious")) == 47 / 48
+    assert repeat_previous_perfect(make("popgym-RepeatPrevious-v0")) == 1
 
 
 @pytest.mark.parametrize("n_decks", [1, 2])

@@ -17,8 +17,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from freeproj.envs.base import Discrete, Environment
+from freeproj.envs import (
+    Battleship,
+    Concentration,
+    CountRecall,
+    Discrete,
+    Environment,
+    MultiarmedBandit,
+)
 from freeproj.envs.baselines import Estimate
+from players.counts import likeliest_counts
+from players.ships import likeliest_first
 
 __all__ = [
     "blind_policies",
@@ -33,21 +42,28 @@ _BATCH = 2**13  # trials at a time: some hundred MiB of actions at most
 _LONGEST = 8  # period of the rows that are searched
 _MOST_ROWS = 2**8
 _ROUNDS = ((32, 1), (3, 8))  # rows kept in each round, and how much longer it plays
+_ALIKE = (Battleship, Concentration, MultiarmedBandit)  # one constant stands for all
 _SWINGS = range(1, 41)  # half periods, in steps
 
 
 def blind_policies(env: Environment) -> dict[str, Array]:
     """Return the simple blind policies of a task, each a row of `max_steps` actions.
 
-    Discrete: every constant, and all actions in turn (for two actions: alternation).
+    Discrete: every constant (one where the actions are alike), all actions in turn (for
+    two actions: alternation), and the task's own best order where it is known.
     Continuous: the constants of a coarse grid.
     """
     space, time = env.action_space, np.arange(env.max_steps)
     if isinstance(space, Discrete):
         names = env.action_names
-        rows = {f"always {name}": 0 * time + i for i, name in enumerate(names)}
+        constants = names[:1] if isinstance(env, _ALIKE) else names
+        rows = {f"always {name}": 0 * time + i for i, name in enumerate(constants)}
         turn = " and ".join(names) if len(names) == 2 else "all"
         rows[f"{turn} in turn"] = time % space.n
+        if isinstance(env, CountRecall):
+            rows["the likeliest count"] = likeliest_counts(env)
+        if isinstance(env, Battleship):
+            rows["the likeliest cells first"] = likeliest_first(env)
         return {name: jnp.asarray(row, jnp.int32) for name, row in rows.items()}
     points = _grid(space)
     rows = {f"always {_label(point)}": 0 * time[:, None] + point for point in points}

@@ -11,6 +11,7 @@ import itertools
 import math
 from collections import defaultdict
 
+from freeproj.envs import RepeatPrevious
 from freeproj.envs.cards import N_RANKS, N_SUITS
 
 __all__ = [
@@ -22,13 +23,16 @@ __all__ = [
 ]
 
 
-def repeat_previous_perfect(n_cards: int, delay: int) -> float:
-    """Returns (n-1-k)/(n-k): of n - 1 answers the first k count nothing."""
-    return (n_cards - 1 - delay) / (n_cards - delay)
+def repeat_previous_perfect(env: RepeatPrevious) -> float:
+    """Return (n-1-k)/(n-k): of n - 1 answers the first k count nothing.
+
+    POPGym's own task scales rewards so that this is 1.
+    """
+    return (env.max_steps - env.delay) / env.reward_scale
 
 
 def higher_lower_knowing_deck() -> float:
-    """Returns 12/13, the mean return of answers that are all right.
+    """Return 12/13, the mean return of answers that are all right.
 
     Only ties earn nothing. A next card ties with probability (4m-1)/(52m-1) in m decks,
     so 48m of the 52m - 1 answers are expected to count, each 1/(52m).
@@ -37,14 +41,14 @@ def higher_lower_knowing_deck() -> float:
 
 
 def higher_lower_without_memory(n_decks: int) -> float:
-    """Returns the mean return of guessing by the open card's rank alone."""
+    """Return the mean return of guessing by the open card's rank alone."""
     n_cards = N_RANKS * N_SUITS * n_decks
     gain = _mean_gain(n_decks, n_cards - 1)
     return (n_cards - 1) * gain / n_cards
 
 
 def higher_lower_counting_cards(n_decks: int) -> float:
-    """Returns the best possible mean return of a first trial.
+    """Return the best possible mean return of a first trial.
 
     Answers do not change what is dealt, so the best one is greedy: with a higher and b
     lower cards among the m not yet seen it earns |a - b|/m on average, over n cards.
@@ -55,7 +59,7 @@ def higher_lower_counting_cards(n_decks: int) -> float:
 
 
 def minesweeper_first_trial(side: int, n_mines: int) -> float:
-    """Returns the best possible mean return on an unknown board.
+    """Return the best possible mean return on an unknown board.
 
     Dynamic programming over what is known: the cells seen and the boards that agree
     with their counts. Feasible for small boards only: the paper's takes half a second.
@@ -73,7 +77,7 @@ def minesweeper_first_trial(side: int, n_mines: int) -> float:
 
 
 def _mean_gain(n_decks: int, n_unseen: int) -> float:
-    """Returns E|a - b|/m: of the n - 1 cards besides the open one, m are unseen.
+    """Return E|a - b|/m: of the n - 1 cards besides the open one, m are unseen.
 
     They are a uniform subset, so (a, b) is hypergeometric for each rank of the card.
     """
@@ -86,7 +90,7 @@ def _mean_gain(n_decks: int, n_unseen: int) -> float:
 
 
 def _mean_difference(above: int, below: int, equal: int, drawn: int) -> float:
-    """Returns E|a - b| when `drawn` cards are taken from above + below + equal."""
+    """Return E|a - b| when `drawn` cards are taken from above + below + equal."""
     weight = 0
     for a in range(min(above, drawn) + 1):
         lowest = max(0, drawn - a - equal)
@@ -97,7 +101,7 @@ def _mean_difference(above: int, below: int, equal: int, drawn: int) -> float:
 
 
 def _minesweeper_value(side: int, n_safe: int):
-    """Returns the function (cells seen, boards left) -> best expected reward to come.
+    """Return the function (cells seen, boards left) -> best expected reward to come.
 
     Cells and boards are bit masks. A cell that no board left has a mine in is clicked
     at once: it pays, tells and takes none of the n_safe clicks from another cell.
@@ -134,7 +138,7 @@ def _minesweeper_value(side: int, n_safe: int):
 
 
 def _neighbourhood(cell: int, side: int) -> int:
-    """Returns the bit mask of the 3 x 3 cells around a cell."""
+    """Return the bit mask of the 3 x 3 cells around a cell."""
     row, column = divmod(cell, side)
     rows = range(max(row - 1, 0), min(row + 2, side))
     columns = range(max(column - 1, 0), min(column + 2, side))

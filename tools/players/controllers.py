@@ -1,7 +1,7 @@
 """Good players of CartPole and Pendulum, to show what returns can be reached.
 
-CartPole: a Kalman filter on the positions seen, with linear feedback; it knows the
-physics but not the start. Pendulum: finite-horizon dynamic programming on a grid of
+CartPole: a Kalman filter on what is seen, with linear feedback; it knows the physics
+but not the start. Pendulum: finite-horizon dynamic programming on a grid of
 angles and speeds; it knows the whole state, so it bounds those who see the angle only.
 """
 
@@ -16,9 +16,10 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from freeproj.envs.cartpole import (
+    CartPole,
     CartPoleParams,
     CartPoleState,
-    StatelessCartPole,
+    VelocityOnlyCartPole,
     move_cart,
 )
 from freeproj.envs.pendulum import (
@@ -30,16 +31,16 @@ from freeproj.envs.pendulum import (
 
 __all__ = ["CostToGo", "balance_returns", "cost_to_go", "swing_up_returns"]
 
-_SEEN = np.array([[1.0, 0, 0, 0], [0, 0, 1.0, 0]])  # position and angle
+_POSITIONS, _VELOCITIES = np.eye(4, dtype=np.float32).reshape(2, 2, 4).swapaxes(0, 1)
 _START_VARIANCE = 0.05**2 / 3
 _MIN_NOISE = 1e-3  # keeps the filter's equations regular where observations are exact
 _DRIFT = 1e-6  # variance added per step, for what the linear model leaves out
 
 
 def balance_returns(
-    key: PRNGKeyArray, env: StatelessCartPole, n_trials: int
+    key: PRNGKeyArray, env: CartPole, n_trials: int
 ) -> Float[Array, " n_trials"]:
-    """Returns what the filtering player earns in each of n trials."""
+    """Return what the filtering player earns in each of n trials."""
     keys = jax.random.split(key, n_trials)
     gain = jnp.asarray(_feedback(*_linearise()), jnp.float32)
     return jax.jit(jax.vmap(lambda key: _balance(key, env, gain)))(keys)
@@ -52,7 +53,7 @@ class CostToGo(eqx.Module):
     torques: Float[Array, " n_torques"]
 
     def best_torque(self, state: PendulumState, left: Array) -> Float[Array, ""]:
-        """Returns the torque of least cost with `left` steps to go after this one."""
+        """Return the torque of least cost with `left` steps to go after this one."""
         costs = _costs(self.values[left], self.torques, state.angle, state.speed)
         return self.torques[jnp.argmin(costs)]
 
@@ -60,7 +61,7 @@ class CostToGo(eqx.Module):
 def cost_to_go(
     horizon: int, n_angles: int = 241, n_speeds: int = 241, n_torques: int = 21
 ) -> CostToGo:
-    """Solves J_{h+1}(s) = min_u [cost(s, u) + J_h(s')] with bilinear interpolation."""
+    """Solve J_{h+1}(s) = min_u [cost(s, u) + J_h(s')] with bilinear interpolation."""
     params, limits = PendulumParams(), StatelessPendulum().action_space
     torques = jnp.linspace(limits.low[0], limits.high[0], n_torques)
     angles = 2 * math.pi * jnp.arange(n_angles) / n_angles - math.pi
@@ -79,7 +80,7 @@ def cost_to_go(
 def swing_up_returns(
     key: PRNGKeyArray, env: StatelessPendulum, plan: CostToGo, n_trials: int
 ) -> Float[Array, " n_trials"]:
-    """Returns what the planning player earns in each of n trials."""
+    """Return what the planning player earns in each of n trials."""
     keys = jax.random.split(key, n_trials)
     return jax.jit(jax.vmap(lambda key: _swing_up(key, env, plan)))(keys)
 
@@ -104,7 +105,7 @@ def _costs(
     angle: Float[Array, ""],
     speed: Float[Array, ""],
 ) -> Float[Array, " n_torques"]:
-    """Returns cost(s, u) + J(s') for every torque u."""
+    """Return cost(s, u) + J(s') for every torque u."""
     state = PendulumState(angle, speed, jnp.zeros((), jnp.int32))
 
     def cost_of(torque):
@@ -117,7 +118,7 @@ def _costs(
 def _interpolate(
     values: Float[Array, "angles speeds"], state: PendulumState
 ) -> Float[Array, ""]:
-    """Reads a table between its grid points; angles are periodic, speeds bounded."""
+    """Read a table between its grid points; angles are periodic, speeds bounded."""
     n_angles, n_speeds = values.shape
     max_speed = PendulumParams().max_speed
     x = (state.angle + math.pi) / (2 * math.pi) * n_angles
@@ -132,16 +133,17 @@ def _interpolate(
 
 
 def _balance(
-    key: PRNGKeyArray, env: StatelessCartPole, gain: Float[Array, "4"]
+    key: PRNGKeyArray, env: CartPole, gain: Float[Array, "4"]
 ) -> Float[Array, ""]:
-    """Plays one trial: predict, correct by what is seen, push against the estimate."""
+    """Play one trial: predict, correct by what is seen, push against the estimate."""
     key_reset, key_steps = jax.random.split(key)
     params, (transition, _) = env.default_params, _linearise()
     variance = max(getattr(env, "noise", 0.0), _MIN_NOISE) ** 2
     obs, state = env.reset(key_reset, params)
-    mean, covariance = _correct(
-        jnp.zeros(4), _START_VARIANCE * jnp.eye(4), obs, variance
-    )
+    # The first observation has the positions, whatever the later ones show.
+    unseen = jnp.zeros(4), _START_VARIANCE * jnp.eye(4)
+    mean, covariance = _correct(*unseen, obs, _POSITIONS, variance)
+    seen = _VELOCITIES if isinstance(env, VelocityOnlyCartPole) else _POSITIONS
 
     def advance(carry, key):
         state, mean, covariance = carry
@@ -149,7 +151,7 @@ def _balance(
         obs, state, reward, *_ = env.step(key, state, action, params)
         mean = _predict(mean, 2.0 * action - 1)
         covariance = transition @ covariance @ transition.T + _DRIFT * jnp.eye(4)
-        return (state, *_correct(mean, covariance, obs, variance)), reward
+        return (state, *_correct(mean, covariance, obs, seen, variance)), reward
 
     keys = jax.random.split(key_steps, env.max_steps)
     return jax.lax.scan(advance, (state, mean, covariance), keys)[1].sum()
@@ -159,10 +161,10 @@ def _correct(
     mean: Float[Array, "4"],
     covariance: Float[Array, "4 4"],
     obs: Float[Array, "2"],
+    seen: Float[np.ndarray, "2 4"],
     variance: float,
 ) -> tuple[Float[Array, "4"], Float[Array, "4 4"]]:
-    """Returns the Kalman update by an observation with the given noise."""
-    seen = jnp.asarray(_SEEN, jnp.float32)
+    """Return the Kalman update by an observation with the given noise."""
     spread = seen @ covariance @ seen.T + variance * jnp.eye(2)
     weight = covariance @ seen.T @ _invert(spread)
     corrected = mean + weight @ (obs - seen @ mean)
@@ -181,14 +183,14 @@ def _predict(mean: Float[Array, "4"], direction: Array) -> Float[Array, "4"]:
 
 
 def _linearise() -> tuple[Float[Array, "4 4"], Float[Array, "4"]]:
-    """Returns the derivatives of a step at rest by the state and by the push."""
+    """Return the derivatives of a step at rest by the state and by the push."""
     return jax.jacobian(_predict, argnums=(0, 1))(jnp.zeros(4), jnp.zeros(()))
 
 
 def _feedback(
     transition: Float[Array, "4 4"], push: Float[Array, "4"]
 ) -> Float[np.ndarray, "4"]:
-    """Returns the gain of the linear-quadratic regulator, by Riccati's iteration."""
+    """Return the gain of the linear-quadratic regulator, by Riccati's iteration."""
     a, b = np.asarray(transition, np.float64), np.asarray(push, np.float64)
     cost, push_cost = np.diag([1.0, 0.1, 10.0, 0.1]), 0.1
     value = cost

@@ -15,28 +15,34 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from freeproj.envs.base import Discrete, Environment
+from freeproj.envs import (
+    Autoencode,
+    Discrete,
+    Environment,
+    HigherLower,
+    RepeatFirst,
+    RepeatPrevious,
+)
 from freeproj.envs.baselines import RandomMap
 from freeproj.envs.cards import N_RANKS, N_SUITS
-from freeproj.envs.higher_lower import HigherLower
-from freeproj.envs.repeat_first import RepeatFirst
-from freeproj.envs.repeat_previous import RepeatPrevious
 from players.ceilings import repeat_previous_perfect
 
 __all__ = ["higher_lower_map_std", "random_map", "simulate_maps"]
 
-_N_MAPS, _N_STARTS = 512, 256
 _FIXED_POINTS = "F of four suits are mapped to themselves, F binomial (4, 1/4): exact"
 
 
-def random_map(key: PRNGKeyArray, env: Environment) -> RandomMap:
-    """Return mean and spread of random maps in a task."""
+def random_map(key: PRNGKeyArray, env: Environment, n_starts: int = 256) -> RandomMap:
+    """Return mean and spread of random maps in a task; simulated by twice as many."""
     if isinstance(env, RepeatFirst):
         # A trial earns 1 or -1 with the first suit: 2F/4 - 1 on average.
         why = f"The first suit's image is answered throughout; {_FIXED_POINTS}."
         return RandomMap(-0.5, np.sqrt(3) / 4, 0.75, "exact", why)
+    if isinstance(env, Autoencode):
+        why = f"The image of the suit asked for is answered; {_FIXED_POINTS}."
+        return RandomMap(-0.5, np.sqrt(3) / 4, 0.0, "exact", why)
     if isinstance(env, RepeatPrevious):
-        perfect = repeat_previous_perfect(env.n_cards, env.delay)
+        perfect = repeat_previous_perfect(env)
         why = f"The image of the suit k steps before is answered; {_FIXED_POINTS}."
         spread = float(_repeat_previous_spread(env))
         return RandomMap(-perfect / 2, perfect * np.sqrt(3) / 4, spread, "exact", why)
@@ -46,8 +52,9 @@ def random_map(key: PRNGKeyArray, env: Environment) -> RandomMap:
         )
         std, spread = higher_lower_map_std(), float(_higher_lower_spread(env))
         return RandomMap(0.0, std, spread, "exact", why)
-    means, std, spread = simulate_maps(key, env)
-    why = f"{_N_MAPS} Gaussian linear maps, {_N_STARTS} starts each."
+    n_maps = 2 * n_starts
+    means, std, spread = simulate_maps(key, env, n_maps, n_starts)
+    why = f"{n_maps} Gaussian linear maps, {n_starts} starts each."
     return RandomMap(means, std, spread, "estimate", why)
 
 
@@ -63,8 +70,8 @@ def higher_lower_map_std() -> float:
 def simulate_maps(
     key: PRNGKeyArray,
     env: Environment,
-    n_maps: int = _N_MAPS,
-    n_starts: int = _N_STARTS,
+    n_maps: int,
+    n_starts: int,
 ) -> tuple[float, float, float]:
     """Return mean, standard deviation between maps and within a map, by simulation."""
     key_maps, key_starts = jax.random.split(key)
@@ -128,4 +135,4 @@ def _repeat_previous_spread(env: RepeatPrevious, n: int = 400) -> float:
     targets = decks[:, :n_counted]
     maps = rng.integers(N_SUITS, size=(n, N_SUITS))
     totals = [(2.0 * (f[targets] == targets) - 1).sum(axis=1) for f in maps]
-    return np.sqrt(np.var(totals, axis=1, ddof=1).mean()) / (env.n_cards - env.delay)
+    return np.sqrt(np.var(totals, axis=1, ddof=1).mean()) / env.reward_scale

@@ -8,20 +8,31 @@ from __future__ import annotations
 
 import math
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
-from freeproj.envs.base import Environment
+from freeproj.envs import (
+    Autoencode,
+    Battleship,
+    CountRecall,
+    Environment,
+    HigherLower,
+    Minesweeper,
+    MultiarmedBandit,
+    RepeatFirst,
+    RepeatPrevious,
+    StatelessPendulum,
+)
 from freeproj.envs.baselines import RewardOnly
 from freeproj.envs.cards import N_RANKS, N_SUITS
-from freeproj.envs.cartpole import StatelessCartPole
-from freeproj.envs.higher_lower import HigherLower
-from freeproj.envs.minesweeper import Minesweeper
-from freeproj.envs.pendulum import StatelessPendulum
-from freeproj.envs.repeat_first import RepeatFirst
-from freeproj.envs.repeat_previous import RepeatPrevious
+from freeproj.envs.cartpole import CartPole
+from freeproj.envs.labyrinth import Labyrinth
+from players.arms import thompson_returns
 from players.blind import periodic_rows, row_returns
 from players.ceilings import higher_lower_knowing_deck, repeat_previous_perfect
+from players.counts import trying_counts
+from players.ships import likeliest_first
 
 __all__ = [
     "minesweeper_elimination",
@@ -41,13 +52,25 @@ def reward_only_players(
         first = 1 - 3 / (env.n_cards - 1)
         why = "Try the suits until one is right: 1.5 wrong answers on average."
         return {"try suits": RewardOnly((first, 1.0), "little", "exact", why)}
-    if isinstance(env, RepeatPrevious):
-        perfect = repeat_previous_perfect(env.n_cards, env.delay)
+    if isinstance(env, RepeatPrevious | Autoencode):
+        perfect = 1.0
+        if isinstance(env, RepeatPrevious):
+            perfect = repeat_previous_perfect(env)
         trials = tuple(perfect * part for part in (-0.5, 0.0, 0.5, 1.0))
         why = "Try another suit at each place where the last one was wrong."
-        return {
-            "remember every answer": RewardOnly(trials, "every answer", "reached", why)
-        }
+        return _remember_all(trials, why)
+    if isinstance(env, CountRecall):
+        why = "Try the next likeliest count at each place where the last one was wrong."
+        return _remember_all(trying_counts(env), why)
+    if isinstance(env, Battleship):
+        first = row_returns(key, env, [jnp.asarray(likeliest_first(env))], n_starts)
+        why = "Shoot in a fixed order, from then on at the ships that were hit."
+        trials = (float(first.mean()), 1.0)
+        return {"remember hits": RewardOnly(trials, "little", "reached", why)}
+    if isinstance(env, MultiarmedBandit):
+        trials = tuple(thompson_returns(env, n_starts).mean(axis=1).tolist())
+        why = "Thompson sampling over all trials: the reward tells what is seen."
+        return {"count what paid": RewardOnly(trials, "little", "reached", why)}
     if isinstance(env, HigherLower):
         return _higher_lower(env)
     if isinstance(env, Minesweeper):
@@ -56,7 +79,7 @@ def reward_only_players(
             "Click all cells in turn and leave out the mines of earlier trials; exact."
         )
         return {"leave out known mines": RewardOnly(trials, "little", "reached", why)}
-    if isinstance(env, StatelessCartPole | StatelessPendulum):
+    if isinstance(env, CartPole | StatelessPendulum | Labyrinth):
         rows = list(periodic_rows(env).values())
         trials = try_rows(row_returns(key, env, rows, n_starts))
         why = f"Try {len(trials) - 1} periodic rows once, then repeat the best of them."
@@ -128,3 +151,8 @@ def _higher_lower(env: HigherLower) -> dict[str, RewardOnly]:
             (first, higher_lower_knowing_deck()), "every answer", "estimate", known
         ),
     }
+
+
+def _remember_all(trials: tuple[float, ...], why: str) -> dict[str, RewardOnly]:
+    player = RewardOnly(trials, "every answer", "reached", why)
+    return {"remember every answer": player}

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Real
 
 from freeproj.adapters.numpy_core import (
+    MAX_TABLE,
     checked,
     draw_bases,
     draw_word,
@@ -27,7 +28,6 @@ from freeproj.adapters.numpy_core import (
 __all__ = ["EpisodeWords"]
 
 _OWN, _GIVEN, _BASES = range(3)  # what a child of the seed is for
-_MAX_TABLE = 2**23  # entries of the matrices of all words: 32 MB
 
 
 class EpisodeWords:
@@ -157,7 +157,7 @@ class EpisodeWords:
     def _draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw a word; return it and its matrix, transposed."""
         law = self.projection
-        if law.n_words * law.input_dim * self.obs_dim > _MAX_TABLE:
+        if law.n_words * law.input_dim * self.obs_dim > MAX_TABLE:
             word = draw_word(law, rng)
             return word, matrix(law, word, self.bases, self.obs_dim).T
         if self._table is None:

@@ -1,7 +1,7 @@
 """Observations of Gymnasium's spaces as vectors, which a projection can take.
 
-Box entries as they are, Discrete and MultiDiscrete ones one-hot, the parts of Dict and
-Tuple one after the other, as Gymnasium's own `flatten` lays them out.
+Box entries are kept, Discrete and MultiDiscrete ones become one-hot, and the parts of
+Dict and Tuple are concatenated, as by Gymnasium's own `flatten`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import numpy as np
 from gymnasium.vector.utils import iterate
 from jaxtyping import Float32
 
-__all__ = ["flat_space", "flatten_batch", "flatten_one", "projected_space"]
+from freeproj.adapters.episode_words import EpisodeWords
+
+__all__ = ["flat_space", "flatten_batch", "flatten_one", "words_and_space"]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:
@@ -46,6 +48,15 @@ def flatten_batch(
     )
 
 
-def projected_space(reach: float, input_dim: int) -> gym.spaces.Box:
-    """Return the space of projected observations."""
-    return gym.spaces.Box(-reach, reach, (input_dim,), np.float32)
+def words_and_space(
+    space: gym.Space, projection: Any, n_envs: int, seed: int | None, n_trials: int
+) -> tuple[EpisodeWords, gym.spaces.Box]:
+    """Return the words of environments, and the space of projected observations.
+
+    `space` is that of one environment's observations.
+    """
+    flat = flat_space(space)
+    words = EpisodeWords(projection, flat.shape[0], n_envs, seed, n_trials)
+    reach = words.reach(flat.low, flat.high)
+    shape = (words.projection.input_dim,)
+    return words, gym.spaces.Box(-reach, reach, shape, np.float32)

@@ -1,13 +1,13 @@
 """The ids under which Gymnasium finds our tasks.
 
-Every task is `freeproj/NAME-v0`, levels as in `freeproj/HigherLowerHard-v0`, and
-`freeproj/` followed by POPGym's own id, `freeproj/popgym-HigherLowerHard-v0`: that
-means exactly POPGym's task. The meta-environment is `freeproj/MetaEnv-v0`.
+Every task is `freeproj/NAME-v0`, with levels as in `freeproj/HigherLowerHard-v0`.
+POPGym's own ids behind `freeproj/`, as in `freeproj/popgym-HigherLowerHard-v0`, mean
+exactly POPGym's tasks. The meta-environment is `freeproj/MetaEnv-v0`.
 
-Gymnasium itself calls `register_all` while it is being imported (see
-`freeproj_gymnasium.py` beside this package), so this module is light, imports nothing
-of Gymnasium until it registers, and then only the part that is there by then. The names
-are written out for that reason; a test holds them against the registry of tasks.
+`register_all` runs while Gymnasium is being imported (see `freeproj_gymnasium.py`
+beside this package). So this module must not import JAX, and of Gymnasium only the
+registry, which is loaded by then. For that reason the names are listed here once more;
+a test compares them with the registry of tasks.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ ENV_IDS = (*_TASKS, "freeproj/MetaEnv-v0")
 
 
 def register_all() -> None:
-    """Register every id, single and vectorized; ids that are there already stay."""
+    """Register every id, single and vectorized, unless it is registered already."""
     for env_id, task in _TASKS.items():
         _register(env_id, "Task", {"task": task})
     _register("freeproj/MetaEnv-v0", "MetaTask", {})

@@ -19,6 +19,7 @@ from freeproj import words
 from freeproj.projection import FreeProjection
 
 __all__ = [
+    "MAX_TABLE",
     "checked",
     "draw_bases",
     "draw_word",
@@ -27,6 +28,8 @@ __all__ = [
     "matrix",
     "table",
 ]
+
+MAX_TABLE = 2**23  # entries of the matrices of all words that are stored: 32 MB
 
 _GROUPED = ("haar", "qr", "permutation")
 _ISOMETRIES = (*_GROUPED, "iid_haar", "hadamard", "identity")

@@ -22,20 +22,14 @@ from gymnasium.vector.utils import batch_space
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
-from freeproj.adapters.episode_words import EpisodeWords
-from freeproj.adapters.flatten import (
-    flat_space,
-    flatten_batch,
-    flatten_one,
-    projected_space,
-)
+from freeproj.adapters.flatten import flatten_batch, flatten_one, words_and_space
 from freeproj.projection import FreeProjection
 
 __all__ = ["RedrawBases", "VecFreeProjection"]
 
 
 class VecFreeProjection(VecEnvWrapper):
-    """Shows M_o ξ instead of the observation ξ, with a new word for each episode.
+    """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
         venv: a vector environment whose observations can be flattened to a vector.
@@ -52,17 +46,13 @@ class VecFreeProjection(VecEnvWrapper):
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        flat = flat_space(venv.observation_space)
-        size, n_envs = flat.shape[0], venv.num_envs
-        self.words = EpisodeWords(projection, size, n_envs, seed, n_trials)
-        space = projected_space(
-            self.words.reach(flat.low, flat.high), self.words.projection.input_dim
-        )
+        plain, n_envs = venv.observation_space, venv.num_envs
+        self.words, space = words_and_space(plain, projection, n_envs, seed, n_trials)
         super().__init__(venv, observation_space=space)
-        self._batched = batch_space(venv.observation_space, n_envs)
+        self._batched = batch_space(plain, n_envs)
 
     def reset(self) -> np.ndarray:
-        """Begins an episode, with a new word, in every environment."""
+        """Begin an episode, with a new word, in every environment."""
         observations = self.venv.reset()
         self.words.begin()
         return self._projected(observations)
@@ -82,7 +72,7 @@ class VecFreeProjection(VecEnvWrapper):
         return self._projected(observations), rewards, dones, told
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seeds environments and words; both take it up at the next reset."""
+        """Seed environments and words; both take it up at the next reset."""
         seeds = self.venv.seed(seed)
         for index, each in enumerate(seeds if seed is not None else ()):
             if each is not None:
@@ -90,11 +80,11 @@ class VecFreeProjection(VecEnvWrapper):
         return seeds
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draws new base matrices; they show from each environment's next word on."""
+        """Draw new base matrices; they show from each environment's next word on."""
         self.words.redraw_bases(seed)
 
     def save(self, path: str | Path) -> None:
-        """Writes bases, words and random streams to an `.npz` file, beside a model."""
+        """Write bases, words and random streams to an `.npz` file, beside a model."""
         words = self.words
         settings = {
             "projection": dataclasses.asdict(words.projection),
@@ -115,7 +105,7 @@ class VecFreeProjection(VecEnvWrapper):
 
     @classmethod
     def load(cls, path: str | Path, venv: VecEnv) -> VecFreeProjection:
-        """Reads what `save` wrote, for an environment with the same observations.
+        """Read what `save` wrote, for an environment with the same observations.
 
         With as many environments as before the words go on where they were; with
         another number they start anew, under the same bases.
@@ -135,7 +125,7 @@ class VecFreeProjection(VecEnvWrapper):
 
 
 class RedrawBases(BaseCallback):
-    """Draws new base matrices at the start of collections: each one, or every k-th."""
+    """Draw new base matrices at the start of collections: each one, or every k-th."""
 
     def __init__(self, venv: VecFreeProjection, every: int = 1):
         super().__init__()

@@ -20,6 +20,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from freeproj.adapters.numpy_core import (
+    MAX_TABLE,
     checked,
     draw_bases,
     draw_word,
@@ -28,8 +29,6 @@ from freeproj.adapters.numpy_core import (
 )
 
 __all__ = ["FreeProjectionLayer"]
-
-_MAX_TABLE = 2**23  # entries of the matrices of all words: 32 MB
 
 
 class FreeProjectionLayer(nn.Module):
@@ -87,7 +86,7 @@ class FreeProjectionLayer(nn.Module):
         self.register_buffer("entries", entries, persistent=False)
         # A word's index, counted in rows of the table.
         powers = [law.n_generators**k * in_features for k in range(law.length)][::-1]
-        few = law.n_words * in_features <= _MAX_TABLE
+        few = law.n_words * in_features <= MAX_TABLE
         places = torch.tensor(powers if few else [0], device=device)
         self.register_buffer("places", places, persistent=False)
         self._form()
@@ -175,7 +174,7 @@ class FreeProjectionLayer(nn.Module):
         if self.bases.is_meta:
             return
         law = self.projection
-        few = law.n_words * self.out_features * self.in_features <= _MAX_TABLE
+        few = law.n_words * self.out_features * self.in_features <= MAX_TABLE
         if few and not law.inverses:
             every = table(law, self.bases.cpu().numpy(), self.in_features)[1]
             self.table = self._rows_of(every)

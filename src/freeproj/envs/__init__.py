@@ -56,7 +56,7 @@ _TASKS = (
     (HigherLower, "HigherLower", "guess whether the next card is higher or lower"),
     (Minesweeper, "MineSweeper", "click all safe cells; only the last count is seen"),
     (RepeatFirst, "RepeatFirst", "answer with the first card's suit"),
-    (RepeatPrevious, "RepeatPrevious", "answer with the suit seen k steps before"),
+    (RepeatPrevious, "RepeatPrevious", "answer with the suit seen k steps earlier"),
     (StatelessPendulum, "PositionOnlyPendulum", "swing up and hold; speed unseen"),
     (
         NoisyStatelessCartPole,
@@ -72,10 +72,10 @@ _TASKS = (
     (Autoencode, "Autoencode", "watch all cards, then name their suits backwards"),
     (CountRecall, "CountRecall", "say how many cards of a kind have been dealt"),
     (Concentration, "Concentration", "flip two cards at a time to find pairs"),
-    (Battleship, "Battleship", "sink hidden ships; each shot tells hit or miss"),
+    (Battleship, "Battleship", "sink hidden ships; a shot reveals only hit or miss"),
     (MultiarmedBandit, "MultiarmedBandit", "find the arm that pays best"),
     (LabyrinthEscape, "LabyrinthEscape", "find the way out of a maze"),
-    (LabyrinthExplore, "LabyrinthExplore", "walk over every free cell of a maze"),
+    (LabyrinthExplore, "LabyrinthExplore", "visit every free cell of a maze"),
 )
 
 for _task, _popgym_name, _summary in _TASKS:

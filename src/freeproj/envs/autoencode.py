@@ -1,9 +1,9 @@
 """Autoencode: watch the cards, then name their suits backwards.
 
-Seen: whether it is time to answer (one-hot: answer, watch) and a suit, one-hot. The n
-cards are shown one after the other; with the last one the mode turns to `answer`. Then
-n answers follow, the last card's suit first, while spades is shown as a placeholder. A
-right answer earns 1/n, a wrong one -1/n; what is said while watching counts nothing.
+Observation: the mode (answer or watch) and a suit, each one-hot. The n cards are shown
+one after the other; with the last one the mode switches to `answer`. Then n answers
+follow, the last card's suit first, while spades is shown as a placeholder. A right
+answer earns 1/n, a wrong one -1/n; actions taken while watching earn nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Multi-armed bandit: find the arm that pays best, anew in every trial.
 
-Each of n arms pays with its own probability, drawn uniformly from [0, 1] at the start.
-Seen: whether the last pull paid, one-hot; "no" before the first one. A pull that pays
-earns 1/L, another costs 1/L; the trial is cut after L pulls.
+Each of n arms pays with its own probability, drawn uniformly from [0, 1] at reset.
+Observation: whether the last pull paid, one-hot; "no" before the first one. A pull that
+pays earns 1/T, any other costs 1/T; the trial is truncated after T pulls.
 """
 
 from __future__ import annotations

@@ -158,8 +158,7 @@ class Environment(eqx.Module):
         """Return observation, state, reward, terminated, truncated and info."""
 
     def render(self, state: PyTree) -> str:
-        """Draw a state as text, for people: what a player may know, not what is
-        hidden."""
+        """Draw a state as text: what a player may know, not what is hidden."""
         return eqx.tree_pformat(state, short_arrays=False)
 
     def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "..."] | None:

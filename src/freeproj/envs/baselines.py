@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from freeproj.envs.registry import find
+from freeproj.envs.registry import make
 
 __all__ = [
     "Baselines",
@@ -194,10 +194,9 @@ def baselines(name: str) -> Baselines | None:
     if name in stored:
         return stored[name]
     try:
-        family, level = find(name)
+        return stored.get(make(name).name)
     except ValueError:
         return None
-    return stored.get(family.make(level).name)
 
 
 @functools.cache

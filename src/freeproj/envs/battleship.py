@@ -1,12 +1,13 @@
-"""Battleship on a hidden board: each shot tells hit or miss, nothing else.
+"""Battleship on a hidden board: a shot reveals only whether it hit.
 
-Action `row · width + column` shoots at a cell. Seen: miss or hit, one-hot; miss before
-the first shot. Only the first shot at a ship's cell is a hit. With m ship cells of c a
-hit earns 1/m, a miss costs 1/(c-m), so that shooting at every cell once earns 0. The
-trial ends when every ship cell is hit, and is cut after c shots.
+Action `row · side + column` shoots at a cell. Observation: miss or hit, one-hot; miss
+before the first shot. Only the first shot at a ship's cell is a hit. With m ship cells
+among c cells, a hit earns 1/m and a miss costs 1/(c-m), so shooting at every cell once
+earns 0. The trial terminates when every ship cell is hit; it is truncated after c
+shots.
 
 Ships are placed one by one, each uniformly among the straight placements that are still
-free: what POPGym's draws of start and direction, repeated until they fit, amount to.
+free. This is POPGym's distribution: it draws start and direction until they fit.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 from freeproj.envs.base import Box, Step, check_action
 from freeproj.envs.boards import BoardTask, draw_board
 
-__all__ = ["Battleship", "BattleshipState"]
+__all__ = ["Battleship", "BattleshipState", "placements"]
 
 
 class BattleshipState(NamedTuple):
@@ -85,7 +86,7 @@ class Battleship(BoardTask):
         for ship, key_ship in zip(
             self.ships, jax.random.split(key, len(self.ships)), strict=True
         ):
-            places = jnp.asarray(_placements(self.side, ship))
+            places = jnp.asarray(placements(self.side, ship))
             free = ~(places & board).any(axis=1)
             luck = jax.random.uniform(key_ship, (len(places),), jnp.float32)
             board = board | places[jnp.argmax(jnp.where(free, luck, -1.0))]
@@ -122,7 +123,7 @@ class Battleship(BoardTask):
 
 
 @functools.cache
-def _placements(side: int, ship: int) -> Bool[np.ndarray, "places cells"]:
+def placements(side: int, ship: int) -> Bool[np.ndarray, "places cells"]:
     """Return every straight placement of a ship as a row of cells."""
     starts = [(row, column) for row in range(side) for column in range(side - ship + 1)]
     flat = np.zeros((len(starts), side, side), bool)

@@ -85,6 +85,10 @@ class KindTask(DeckTask):
         """The number of colours, suits or ranks."""
         return len(KINDS[self.kind].names)
 
+    def draw_kinds(self, key: PRNGKeyArray) -> Int8[Array, " n_cards"]:
+        """Draw the kinds of all cards, in a uniform order."""
+        return KINDS[self.kind].of(draw_deck(key, self.n_decks))
+
 
 class CardTask(DeckTask):
     """A game in which cards are dealt one by one and each gets an answer.

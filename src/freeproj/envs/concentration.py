@@ -1,10 +1,11 @@
 """Concentration: find pairs among cards that lie face down.
 
-Action i flips card i. Seen: for each of the n cards its kind, or "face down" (the last
-of its entries), one-hot. Two flips make a try: two different cards of one kind stay
-open and earn 2/n; any other try costs 2/L, and its cards are turned back after they
-were seen. Flipping a card that already lies open ends the try at once, at 1/L for each
-flip of it. The trial ends when all cards lie open, and is cut after L = 2n flips.
+Action i flips card i. Observation: for each of the n cards its kind, or "face down"
+(the last of its entries), one-hot. Two flips make a try: two different cards of one
+kind stay face up and earn 2/n. Any other try costs 1/T per flip, and its cards are
+turned back after they were seen; flipping a card that is already face up ends the try
+at once. The trial terminates when all cards are face up; it is truncated after T = 2n
+flips.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Box, Discrete, Step, check_action
-from freeproj.envs.cards import KINDS, KindTask, draw_deck
+from freeproj.envs.cards import KINDS, KindTask
 
 __all__ = ["Concentration", "ConcentrationState"]
 
@@ -58,7 +59,7 @@ class Concentration(KindTask):
     def reset(
         self, key: PRNGKeyArray, params: None
     ) -> tuple[Float[Array, " d_obs"], ConcentrationState]:
-        kinds = KINDS[self.kind].of(draw_deck(key, self.n_decks))
+        kinds = self.draw_kinds(key)
         none = jnp.zeros(self.n_cards, bool)
         state = ConcentrationState(kinds, none, none, none, jnp.zeros((), jnp.int32))
         return self._observe(state), state

@@ -1,9 +1,9 @@
 """Count Recall: how many cards of the queried kind have been dealt so far?
 
-Seen: the kind of the card just dealt and the kind asked for, each one-hot. Cards and
-queries come from two decks shuffled on their own. The answer is the number of dealt
-cards of the queried kind, the open one included. With n cards there are n - 1 answers;
-a right one earns 1/(n-1), a wrong one -1/(n-1).
+Observation: the kind of the card just dealt and the queried kind, each one-hot. Cards
+and queries come from two decks, shuffled independently. The right answer is the number
+of cards of the queried kind dealt so far, the open one included. With n cards there are
+n - 1 answers; a right one earns 1/(n-1), a wrong one -1/(n-1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Box, Discrete, Step, check_action
-from freeproj.envs.cards import KINDS, KindTask, draw_deck
+from freeproj.envs.cards import KINDS, KindTask
 
 __all__ = ["CountRecall", "CountRecallState"]
 
@@ -53,11 +53,7 @@ class CountRecall(KindTask):
     def reset(
         self, key: PRNGKeyArray, params: None
     ) -> tuple[Float[Array, " d_obs"], CountRecallState]:
-        kind_of = KINDS[self.kind].of
-        dealt, queries = (
-            kind_of(draw_deck(key_deck, self.n_decks))
-            for key_deck in jax.random.split(key)
-        )
+        dealt, queries = map(self.draw_kinds, jax.random.split(key))
         counts = jax.nn.one_hot(dealt[0], self.n_kinds, dtype=jnp.int32)
         state = CountRecallState(dealt, queries, counts, jnp.zeros((), jnp.int32))
         return self._observe(state), state

@@ -1,9 +1,9 @@
 """Flash cards: name the suit of the card that lies open. The task of `freeproj demo`.
 
-Seen: the suit, one-hot. Cards are drawn independently, so neither order nor rewards
-tell the next one. A right answer earns 1/n, a wrong one -1/n, for n cards a trial.
-Behind an unknown projection the first answers are guesses: which vector stands for
-which suit has to be found out from the rewards, and holds for all trials of an episode.
+Observation: the suit, one-hot. Cards are drawn independently, so neither order nor
+rewards predict the next one. A right answer earns 1/n, a wrong one -1/n, for n cards a
+trial. Behind an unknown projection the first answers are guesses: which vector stands
+for which suit has to be learned from rewards, and holds for all trials of an episode.
 Not a task of the paper; its name in settings is
 `freeproj.envs.flash_cards:FlashCards`.
 """
@@ -18,11 +18,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 from freeproj.envs.base import Box, Discrete, Environment, Step, check_action
-from freeproj.envs.cards import N_SUITS, SUIT_NAMES
+from freeproj.envs.cards import KINDS, N_SUITS, SUIT_NAMES
 
 __all__ = ["FlashCardState", "FlashCards"]
-
-_SIGNS = "♠♦♣♥"
 
 
 class FlashCardState(NamedTuple):
@@ -77,7 +75,8 @@ class FlashCards(Environment):
 
     def render(self, state: FlashCardState) -> str:
         number = min(int(state.n_answers) + 1, self.n_cards)
-        return f"[{_SIGNS[int(state.suit)]}]  card {number} of {self.n_cards}"
+        sign = KINDS["suit"].signs[int(state.suit)]
+        return f"[{sign}]  card {number} of {self.n_cards}"
 
 
 def _shown(suit: Int[Array, ""]) -> Float[Array, " 4"]:

@@ -1,7 +1,7 @@
 """Higher Lower: is the next card's rank higher or lower than this one's?
 
-Seen: the open card's rank, one-hot. Answer 0 says higher, 1 lower. A right answer to
-a deck of n cards earns 1/n, a wrong one -1/n, a tie nothing. (Appendix D.1.)
+Observation: the open card's rank, one-hot. Action 0 says higher, 1 lower. With n cards,
+a right answer earns 1/n, a wrong one -1/n, a tie nothing. (Appendix D.1.)
 """
 
 from __future__ import annotations

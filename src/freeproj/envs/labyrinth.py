@@ -1,13 +1,14 @@
 """Labyrinths: find the exit (Escape), or walk over every free cell (Explore).
 
-Seen: the 3 x 3 cells around the player (free, wall, start, goal, or POPGym's unused
-"hidden", one-hot each) and the last action (left, right, up, down, none), one-hot. At
-the outer wall the window is cut and filled up with walls *at its end*, as POPGym does:
-in the top row the player stands in the window's first row, not in its middle.
+Observation: the 3 x 3 cells around the player (free, wall, start, goal, or POPGym's
+unused "hidden", each one-hot) and the last action (left, right, up, down, none),
+one-hot. At the outer wall the window is cropped and padded with walls *at its end*, as
+in POPGym: in the top row the player is in the window's first row, not in its middle.
 
 Escape: each step costs 1/L; the goal, in the wall opposite the start, earns 1 and ends
 the trial. Explore: a new cell earns 1/(free cells), any other step costs 1/L; the trial
-ends when no free cell is left. Both are cut after L - 1 steps, L = 1024.
+ends when every free cell has been visited. Both are truncated after L - 1 steps,
+L = 1024.
 """
 
 from __future__ import annotations

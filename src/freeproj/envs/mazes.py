@@ -3,9 +3,8 @@
 A maze of n x n rooms is a grid of 2n + 1 cells a side: rooms at odd rows and columns,
 passages between them, walls elsewhere. From a random room walk to unvisited neighbours
 until there are none; then jump to a random room and, if it has been visited, walk on
-from there; in all as many jumps as the grid has cells. (A room is left out with a
-probability too small to matter: the jumps only have to find the neighbours of every
-gap.) The entrances lie in opposite outer walls.
+from there; in all as many jumps as the grid has cells. (With negligible probability a
+room is left out, as in mazelib.) The entrances lie in opposite outer walls.
 """
 
 from __future__ import annotations

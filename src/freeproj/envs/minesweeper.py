@@ -1,10 +1,10 @@
 """Minesweeper with an obscured board: only the last click's count is seen.
 
-Action `row · width + column` clicks a cell. Seen: the number of mines in the 3 x 3
-cells around the click, the clicked cell counted, one-hot; count 0 before any click.
-With s safe cells a new one earns 1/s, a mine costs 1/2 + 1/s and ends the trial, a
-cell seen before costs 1/(2(s-2)). The trial ends when all safe cells are seen, and is
-cut after s clicks. (Appendix D.1.)
+Action `row · side + column` clicks a cell. Observation: the number of mines in the
+3 x 3 cells around the click, the clicked cell included, one-hot; count 0 before any
+click. With s safe cells a new one earns 1/s, a mine costs 1/2 + 1/s and ends the trial,
+a cell clicked before costs 1/(2(s-2)). The trial terminates when all safe cells have
+been clicked; it is truncated after s clicks. (Appendix D.1.)
 """
 
 from __future__ import annotations

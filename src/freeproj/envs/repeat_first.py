@@ -1,7 +1,7 @@
 """Repeat First: answer with the suit of the trial's first card, at every step.
 
-Seen: the open card's suit, one-hot. Of n cards n - 1 get an answer, the first one
-included; a right answer earns 1/(n-1), a wrong one -1/(n-1). (Appendix D.1.)
+Observation: the open card's suit, one-hot. Of n cards n - 1 get an answer, the first
+one included; a right answer earns 1/(n-1), a wrong one -1/(n-1). (Appendix D.1.)
 """
 
 from __future__ import annotations

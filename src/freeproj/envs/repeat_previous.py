@@ -1,13 +1,13 @@
 """Repeat Previous: answer with the suit seen exactly k steps before.
 
-Seen: the open card's suit, one-hot. While card t = 0, 1, … lies open, the answer is
-compared with the suit of card t - k; the first k answers count nothing, then a right
+Observation: the open card's suit, one-hot. While card t = 0, 1, … is open, the answer
+is compared with the suit of card t - k; the first k answers earn nothing, then a right
 one earns 1/(n-k), a wrong one -1/(n-k). With n cards there are n - 1 answers, so
 n - 1 - k of them count and a perfect trial earns (n-1-k)/(n-k). (Appendix D.1.)
 
-POPGym's code counts the open card as the first of its k, so its k is one more than
-the paper's sentence says: this task with delay k is POPGym's with k + 1, up to the
-reward's scale. `PopgymRepeatPrevious` is POPGym's own, reward included.
+POPGym's code counts the open card as the first of its k, so it asks for the suit k - 1
+steps before. `RepeatPrevious` keeps the paper's k; `PopgymRepeatPrevious`, reachable
+under POPGym's ids such as `popgym-RepeatPreviousEasy-v0`, is exactly POPGym's task.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class RepeatPrevious(SuitTask):
 
 
 class PopgymRepeatPrevious(RepeatPrevious):
-    """POPGym's own game, found under POPGym's ids only.
+    """POPGym's own game, registered under POPGym's ids only.
 
-    The `delay` is one less than POPGym's k, and a right answer earns 1/(n-k), so that
-    a perfect trial earns 1.
+    The `delay` is one less than POPGym's k. A right answer earns 1/(n-k) with POPGym's
+    k, so a perfect trial earns 1.
     """
 
     delay: int = eqx.field(static=True, default=3)

@@ -22,7 +22,7 @@ __all__ = ["MapAction"]
 
 
 class MapAction(gym.Wrapper, RecordConstructorArgs):
-    """Lets the agent act from a common action set, under a map of its own per episode.
+    """Let the agent act from a common action set, under a map of its own per episode.
 
     `info["action_mask"]` and `action_masks()` tell which common actions mean something;
     one that does not is taken as the environment's first action.
@@ -81,7 +81,7 @@ class MapAction(gym.Wrapper, RecordConstructorArgs):
         return *stepped[:4], self._told(stepped[4])
 
     def action(self, action: Any) -> Any:
-        """Returns the environment's action for a common one."""
+        """Return the environment's action for a common one."""
         space = self.env.action_space
         if isinstance(space, gym.spaces.Discrete):
             place = self._places[int(action)]

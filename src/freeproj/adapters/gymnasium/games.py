@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree, UInt32
 
+from freeproj.adapters.numpy_core import keeps_norms
 from freeproj.envs import Box, Discrete, Environment
 from freeproj.metaenv import MetaEnv
 from freeproj.projection import FreeProjection
@@ -56,7 +57,7 @@ class Moment(NamedTuple):
 
 
 def key_from_seed(seed: int | None) -> UInt32[np.ndarray, " words"]:
-    """Returns a key as a plain array; seeds beyond 32 bits are folded."""
+    """Return a key as a plain array; seeds beyond 32 bits are folded."""
     if seed is None or seed < 0:
         raise ValueError(f"`seed` must be an integer of at least 0, got {seed}.")
     words = jax.random.key_data(jax.random.key(np.uint32(seed % 2**32)))
@@ -65,7 +66,7 @@ def key_from_seed(seed: int | None) -> UInt32[np.ndarray, " words"]:
 
 @jax.jit
 def begin(game: Game, key: _Key, params: PyTree) -> Moment:
-    """Starts a trial of a task, or an episode of a meta-environment."""
+    """Start a trial of a task, or an episode of a meta-environment."""
     key = jnp.asarray(key).at[-2].add(1).at[-1].set(0)
     observation, state = game.reset(_episode_keys(key)[0], params)
     still, info = jnp.zeros((), bool), _info(game, state, None)
@@ -77,7 +78,7 @@ def begin(game: Game, key: _Key, params: PyTree) -> Moment:
 def advance(
     game: Game, key: _Key, state: PyTree, action: Array | np.ndarray, params: PyTree
 ) -> Moment:
-    """Makes one step."""
+    """Make one step."""
     key = jnp.asarray(key)
     key_step = jax.random.fold_in(_episode_keys(key)[1], key[-1])
     step = game.advance if isinstance(game, MetaEnv) else game.step
@@ -115,7 +116,7 @@ def _episode_keys(key: _Key) -> tuple[PRNGKeyArray, PRNGKeyArray]:
 
 
 def params_of(game: Game, bases_seed: int) -> PyTree:
-    """Returns the game's numbers, with base matrices drawn from the seed."""
+    """Return the game's numbers, with base matrices drawn from the seed."""
     if isinstance(game, MetaEnv):
         return game.draw_params(jax.random.key(bases_seed))
     return game.default_params
@@ -128,7 +129,7 @@ def make_meta(
     dim: int = 128,
     **settings,
 ) -> MetaEnv:
-    """Returns the meta-environment of plain settings; further ones are `MetaEnv`'s."""
+    """Return the meta-environment of plain settings; further ones are `MetaEnv`'s."""
     if isinstance(tasks, MetaEnv):
         return tasks
     projection = FreeProjection.with_words(n_words, length, dim=dim)
@@ -136,7 +137,7 @@ def make_meta(
 
 
 def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
-    """Returns the actions; continuous ones are scaled to [-1, 1], Gymnasium's wish."""
+    """Return the actions; continuous ones are scaled to [-1, 1], Gymnasium's wish."""
     space = game.action_space
     if isinstance(space, Discrete):
         return gym.spaces.Discrete(space.n)
@@ -144,7 +145,7 @@ def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
 
 
 def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Returns actions as the game takes them: those in [-1, 1] stretched to bounds.
+    """Return actions as the game takes them: those in [-1, 1] stretched to bounds.
 
     `batch` is () for one action and (n,) for n of them. Integers out of range are
     refused, since JAX would clamp them without a word; continuous actions are clipped.
@@ -174,7 +175,7 @@ def _bounds(space: Box) -> tuple[np.ndarray, np.ndarray]:
 
 
 def observation_space_of(game: Game) -> gym.spaces.Box:
-    """Returns the bounds of what is seen, as tight as they are known beforehand."""
+    """Return the bounds of what is seen, as tight as they are known beforehand."""
     if isinstance(game, MetaEnv):
         low, high = _meta_bounds(game)
     else:
@@ -199,11 +200,11 @@ def _meta_bounds(
 
 
 def _projected_reach(meta: MetaEnv) -> float:
-    """Returns a bound on every projected entry, for all words and base matrices.
+    """Return a bound on every projected entry, for all words and base matrices.
 
-    |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; Gaussian matrices have no such bound.
+    |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; other matrices have no such bound.
     """
-    if meta.projection.family == "gaussian" and meta.evaluation_map is None:
+    if meta.evaluation_map is None and not keeps_norms(meta.projection):
         return np.inf
     largest = 0.0
     for task in meta.tasks:
@@ -220,7 +221,7 @@ def _projected_reach(meta: MetaEnv) -> float:
 
 
 def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, Array]:
-    """Returns what a meta-environment tells besides: word, task, trial, mask."""
+    """Return what a meta-environment tells besides: word, task, trial, mask."""
     if not isinstance(game, MetaEnv):
         return {}
     info = {"word": game.letters(state), "task": state.task, "trial": state.trial}

@@ -20,20 +20,14 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool
 
-from freeproj.adapters.episode_words import EpisodeWords
-from freeproj.adapters.flatten import (
-    flat_space,
-    flatten_batch,
-    flatten_one,
-    projected_space,
-)
+from freeproj.adapters.flatten import flatten_batch, flatten_one, words_and_space
 from freeproj.adapters.numpy_core import checked
 
 __all__ = ["ProjectObservation", "ProjectVectorObservation"]
 
 
 class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
-    """Shows M_o ξ instead of the observation ξ, with a new word for each episode.
+    """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
         env: any environment whose observations can be flattened to a vector.
@@ -56,10 +50,8 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
         )
         gym.Wrapper.__init__(self, env)
         self._plain = env.observation_space
-        flat = flat_space(self._plain)
-        self.words = EpisodeWords(projection, flat.shape[0], 1, seed, n_trials)
-        self.observation_space = projected_space(
-            self.words.reach(flat.low, flat.high), self.words.projection.input_dim
+        self.words, self.observation_space = words_and_space(
+            self._plain, projection, 1, seed, n_trials
         )
 
     def reset(
@@ -77,7 +69,7 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
         return shown, reward, terminated, truncated, self._told(info)
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draws new base matrices; they show from the next word on."""
+        """Draw new base matrices; they show from the next word on."""
         self.words.redraw_bases(seed)
 
     def _projected(self, observation: Any) -> np.ndarray:
@@ -109,11 +101,9 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         gym.vector.VectorWrapper.__init__(self, env)
         self._mode = _autoreset_mode(env)
         self._plain = env.single_observation_space, env.observation_space
-        flat = flat_space(env.single_observation_space)
-        size, n_envs = flat.shape[0], env.num_envs
-        self.words = EpisodeWords(projection, size, n_envs, seed, n_trials)
-        self.single_observation_space = projected_space(
-            self.words.reach(flat.low, flat.high), self.words.projection.input_dim
+        n_envs = env.num_envs
+        self.words, self.single_observation_space = words_and_space(
+            env.single_observation_space, projection, n_envs, seed, n_trials
         )
         self.observation_space = batch_space(self.single_observation_space, n_envs)
         self._ended, self._all = np.zeros(n_envs, bool), np.ones(n_envs, bool)
@@ -147,7 +137,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         return shown, rewards, terminated, truncated, self._told(info)
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draws new base matrices; they show from each environment's next word on."""
+        """Draw new base matrices; they show from each environment's next word on."""
         self.words.redraw_bases(seed)
 
     def _projected(self, observations: Any) -> np.ndarray:
@@ -157,7 +147,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
     def _with_final(
         self, info: dict[str, Any], ended: Bool[np.ndarray, " envs"]
     ) -> dict[str, Any]:
-        """Projects what ended episodes showed last, with the words they had."""
+        """Project what ended episodes showed last, with the words they had."""
         if "final_obs" not in info:
             return info
         space, given = self._plain[0], info["final_obs"]
@@ -198,7 +188,7 @@ def _autoreset_mode(env: gym.vector.VectorEnv) -> AutoresetMode:
 
 
 def _nth(batch: Any, index: int) -> Any:
-    """Takes one observation out of an array of them, or out of a tree of arrays."""
+    """Take one observation out of an array of them, or out of a tree of arrays."""
     if isinstance(batch, dict):
         return {name: _nth(part, index) for name, part in batch.items()}
     if isinstance(batch, tuple):

@@ -216,7 +216,7 @@ class MetaTaskEnv(_GameEnv):
         super().__init__(game, bases_seed, render_mode)
 
     def redraw_bases(self, seed: int) -> None:
-        """Draws new base matrices; they show from the next episode on."""
+        """Draw new base matrices; they show from the next episode on."""
         self._params = self.game.redraw(jax.random.key(seed), self._params)
 
 
@@ -235,6 +235,6 @@ def draw_game(game: games.Game, state: Any, render_mode: str) -> str | np.ndarra
 
 
 def _plain(value: Any) -> Any:
-    """Returns numbers as Python's own, arrays as NumPy's."""
+    """Return numbers as Python's own, arrays as NumPy's."""
     array = np.asarray(value)
     return array.item() if array.ndim == 0 else array

@@ -15,7 +15,7 @@ __all__ = ["TrialsWrapper"]
 
 
 class TrialsWrapper(gym.Wrapper, RecordConstructorArgs):
-    """Plays `n_trials` trials from the same seed as one episode.
+    """Play `n_trials` trials from the same seed as one episode.
 
     When a trial ends, the next one begins in the same step: its first observation is
     returned, the last one of the old trial is in `info["final_obs"]`, and

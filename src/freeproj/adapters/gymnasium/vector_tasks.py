@@ -64,7 +64,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begins everywhere, or where `options["reset_mask"]` says so."""
+        """Begin everywhere, or where `options["reset_mask"]` says so."""
         mask = self._checked_mask((options or {}).get("reset_mask"))
         self._seed_keys(seed, mask)
         fresh = _begin_all(self.game, self._keys, self._params)
@@ -75,7 +75,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
     def step(
         self, actions: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Steps everywhere; what happens after an end is the autoreset mode's."""
+        """Step everywhere; what happens after an end is the autoreset mode's."""
         if self._moment is None:
             raise RuntimeError("Call `reset` before the first `step`.")
         if self._over.any() and self.autoreset_mode == AutoresetMode.DISABLED:
@@ -111,7 +111,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
     def _restart_ended(
         self, stepped: games.Moment, info: dict[str, Any]
     ) -> dict[str, Any]:
-        """Begins again where a game has ended; `info` keeps what ended there."""
+        """Begin again where a game has ended; `info` keeps what ended there."""
         over, shown = self._over, np.array(stepped.observation)
         final = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(over):
@@ -129,7 +129,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         seed: int | Sequence[int | None] | None,
         mask: Bool[np.ndarray, " envs"],
     ) -> None:
-        """Starts the chains of keys anew, where they are reset and a seed is given."""
+        """Start the chains of keys anew, where they are reset and a seed is given."""
         if seed is None and self._keys is not None:
             return
         if seed is None or isinstance(seed, int | np.integer):
@@ -164,7 +164,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self._keys, self._moment = np.asarray(moment.key), moment
 
     def _info(self, told: Bool[np.ndarray, " envs"]) -> dict[str, Any]:
-        """Returns the batched info, each entry with the mask that Gymnasium wants."""
+        """Return the batched info, each entry with the mask that Gymnasium wants."""
         info = {name: np.array(value) for name, value in self._moment.info.items()}
         return info | {f"_{name}": told.copy() for name in info}
 
@@ -206,7 +206,7 @@ class MetaTaskVectorEnv(_GameVectorEnv):
         super().__init__(game, bases_seed, num_envs, autoreset_mode, render_mode)
 
     def redraw_bases(self, seed: int) -> None:
-        """Draws new base matrices; they show from the next episodes on."""
+        """Draw new base matrices; they show from the next episodes on."""
         self._params = self.game.redraw(jax.random.key(seed), self._params)
 
 

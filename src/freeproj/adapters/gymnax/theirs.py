@@ -127,7 +127,7 @@ class GymnaxTask(Environment):
         return str(state)
 
     def _own(self, without_restart: str, with_restart: str) -> Callable:
-        """Returns the method that does not restart by itself, where there is one.
+        """Return the method that does not restart by itself, where there is one.
 
         A gymnax wrapper lends its inner environment's, which would pass by the wrapper:
         hence the look at the class.
@@ -175,13 +175,13 @@ class GymnaxMetaEnv(GymnaxEnvironment):
     def reset_env(  # pyright: ignore
         self, key: PRNGKeyArray, params: MetaParams
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Begins an episode."""
+        """Begin an episode."""
         return self.meta.reset(key, params)
 
     def step_env(  # pyright: ignore
         self, key: PRNGKeyArray, state: MetaState, action: ArrayLike, params: MetaParams
     ) -> tuple[Array, MetaState, Array, Array, dict[str, Any]]:
-        """Steps within an episode; gymnax's own `step` begins the next one."""
+        """Step within an episode; gymnax's own `step` begins the next one."""
         stepped = self.meta.advance(key, state, jnp.asarray(action), params)
         inputs, state, reward, terminated, _, info = stepped
         # gymnax keeps the agent's own last input under this name.
@@ -197,7 +197,7 @@ class GymnaxMetaEnv(GymnaxEnvironment):
     def is_terminated(  # pyright: ignore
         self, state: MetaState, params: MetaParams
     ) -> Bool[Array, ""]:
-        """Tells whether the last trial is over."""
+        """Whether the last trial is over."""
         return state.trial >= self.meta.n_trials
 
     def action_space(
@@ -220,7 +220,7 @@ class GymnaxMetaEnv(GymnaxEnvironment):
 
 
 def _box(space: Any) -> Box:
-    """Returns the bounds of a flattened space, infinite ones as such."""
+    """Return the bounds of a flattened space, infinite ones as such."""
     bounds = _bounds(space)
     unbounded = np.abs(bounds) >= _UNBOUNDED
     low, high = np.where(unbounded, np.copysign(np.inf, bounds), bounds)
@@ -228,7 +228,7 @@ def _box(space: Any) -> Box:
 
 
 def _bounds(space: Any) -> Float[np.ndarray, "2 d"]:
-    """Returns the lower and upper bounds of a flattened space."""
+    """Return the lower and upper bounds of a flattened space."""
     if isinstance(space, gymnax_spaces.Discrete):
         return np.stack([np.zeros(space.n), np.ones(space.n)])
     if isinstance(space, gymnax_spaces.Box):
@@ -262,13 +262,13 @@ def _parts(space: Any) -> list[tuple[Any, Any]]:
 
 
 def _item(value: Any, name: Any) -> Any:
-    """Looks up a part of an observation: a mapping, a sequence or a struct."""
+    """Look up a part of an observation: a mapping, a sequence or a struct."""
     indexed = isinstance(value, Mapping | tuple | list)
     return value[name] if indexed else getattr(value, name)
 
 
 def _like(state: PyTree, before: PyTree) -> PyTree:
-    """Returns the state with its types of before: a loop must not change them."""
+    """Return the state with its types of before: a loop must not change them."""
     return jax.tree.map(
         lambda new, old: jnp.asarray(new).astype(old.dtype), state, before
     )
