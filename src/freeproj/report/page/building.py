@@ -24,6 +24,7 @@ from freeproj.report.page.content import (
     published_studies,
 )
 from freeproj.report.page.html import write_page
+from freeproj.report.paper.answer import answer
 from freeproj.report.paper.verdicts import Claim
 
 __all__ = ["Report", "key_lines", "make_report"]
@@ -84,7 +85,8 @@ def make_report(
     told = published_part(studies, drawn["published"]) if studies else None
     mine = own_part(own, str(runs), drawn["own"]) if own is not None else None
     rest = analyses_part(drawn["analyses"])
-    page = write_page(out / "report.html", told, mine, rest, missing)
+    lines = answer() if published is None else ()  # they are about what ships
+    page = write_page(out / "report.html", told, mine, rest, missing, lines)
     return Report(page, _conclusions([told, mine, rest]), missing)
 
 

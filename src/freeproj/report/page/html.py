@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from freeproj.report.page.content import Part, Picture, answer_of
 from freeproj.report.page.forest import forests
 from freeproj.report.page.json_data import plain, script_json
 from freeproj.report.page.widgets import WIDGETS
+from freeproj.report.paper.answer import AnswerLine
 from freeproj.report.paper.facts import versions
 from freeproj.report.paper.labels import GLOSSARY
 
@@ -61,8 +62,14 @@ def write_page(
     own: Part | None,
     analyses: Part,
     missing: Mapping[str, str] | None = None,
+    lines: Sequence[AnswerLine] = (),
 ) -> Path:
-    """Write the page of published studies, own runs and analyses."""
+    """Write the page of published studies, own runs and analyses.
+
+    Args:
+        missing: figures that could not be drawn, and why.
+        lines: the answer to open with; without it the page opens with its claims.
+    """
     live = _Live()
     for part in (published, own, analyses):
         for picture in part.pictures if part else ():
@@ -76,6 +83,7 @@ def write_page(
             analyses=analyses,
             answer=answer_of(published) or answer_of(own),
             answered_by=published if answer_of(published) else own,
+            lines=lines,
             sections=SECTIONS,
             missing=missing or {},
             live=live,

@@ -135,7 +135,8 @@ def _record(cells: Cells, key: Key) -> MapRecord:
     levels = cells.levels(key)
 
     def per_trial(scores: dict[int, float]) -> Summary:
-        return summarise([score / levels.n_trials for score in scores.values()])
+        values = [score / levels.n_trials for score in scores.values()]
+        return _possible(summarise(values), levels.ceiling / levels.n_trials)
 
     return MapRecord(
         settings=cells.settings(key),
@@ -145,6 +146,13 @@ def _record(cells: Cells, key: Key) -> MapRecord:
         levels=levels,
         paper=_paper_row(cells, key),
     )
+
+
+def _possible(summary: Summary, ceiling: float) -> Summary:
+    """Cut the interval at the ceiling: no mean lies above it."""
+    if summary.interval is None or not summary.interval.high > ceiling:
+        return summary
+    return summary._replace(interval=summary.interval._replace(high=ceiling))
 
 
 def _paper_row(cells: Cells, key: Key) -> PaperResult | None:

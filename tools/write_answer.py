@@ -1,0 +1,267 @@
+"""Write the numbers of the published studies into README and docs.
+
+    python tools/write_answer.py
+
+Replaces what stands between `<!-- NAME -->` and `<!-- end NAME -->`: the five lines of
+the answer in README and docs home, the tables in docs/what-came-out.md. A test holds
+the files equal to what this would write, so no number is copied by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeproj.experiments.dataset import Dataset
+from freeproj.published import load, names, published
+from freeproj.report.paper.answer import answer
+from freeproj.report.paper.labels import map_title, task_title, value_text
+from freeproj.report.tables.maps import MapRecord, interval_text, map_records
+from freeproj.stats.intervals import Summary, summarise
+
+ROOT = Path(__file__).parents[1]
+FILES = ("README.md", "docs/index.md", "docs/what-came-out.md")
+LENGTHS = (1, 2, 4, 8)
+_Row = Iterable[str]
+
+
+def main() -> None:
+    """Write all files."""
+    for name in FILES:
+        path = ROOT / name
+        path.write_text(filled(path.read_text()))
+        print(path)
+
+
+def filled(text: str) -> str:
+    """Return a page with all of its blocks written anew."""
+    for name, block in BLOCKS.items():
+        marks = rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)"
+        if re.search(marks, text, re.DOTALL):
+            body = block()
+            text = re.sub(
+                marks, lambda m, b=body: f"{m[1]}{b}\n{m[2]}", text, flags=re.DOTALL
+            )
+    return text
+
+
+def answer_block() -> str:
+    """Return the five lines as a numbered list."""
+    return "\n".join(
+        textwrap.fill(line.text, 95, initial_indent=f"{n}. ", subsequent_indent="   ")
+        for n, line in enumerate(answer(), 1)
+    )
+
+
+def basis_block() -> str:
+    """Return how much the answer rests on."""
+    studies = [published(name) for name in names()]
+    runs = sum(len(study.dataset) for study in studies)
+    hours = sum(study.meta["cpu_hours"] for study in studies)
+    return f"({runs:,} runs of {len(studies)} studies, {hours:.0f} hours on one core)"
+
+
+def studies_block() -> str:
+    """Return the studies with seeds, steps and hours."""
+    rows = []
+    for study in map(published, names()):
+        seeds = sorted(set(study.seeds_by_task.values()))
+        steps = sorted({record.steps for record in map_records(study.dataset)})
+        rows.append(
+            (
+                f"`{study.name}`",
+                f"{len(study.dataset)}",
+                "–".join(str(n) for n in dict.fromkeys((seeds[0], seeds[-1]))),
+                "–".join(
+                    f"{n / 1e6:.2f}" for n in dict.fromkeys((steps[0], steps[-1]))
+                ),
+                f"{study.meta['cpu_hours']}",
+                study.meta["date"],
+            )
+        )
+    heads = ("study", "runs", "seeds per cell", "million steps a run", "hours", "date")
+    return table(heads, rows)
+
+
+def signs_block() -> str:
+    """Return ℓ = 1 on every map, raw QR beside true Haar."""
+    records = _records("why-table-1", {"projection.length": 1})
+    maps = ("tile_unit", "minus_tile", "random", "zero")
+    rows = [
+        (
+            f"{_task(record)}, {_value(record, 'redraw_every')}",
+            _value(record, "projection.family"),
+            *(_estimate(record.maps[name]) for name in maps),
+        )
+        for record in sorted(records, key=lambda r: _task(r) + _bases(r))
+    ]
+    return table(("task, bases", "matrices", *map(map_title, maps)), rows)
+
+
+def words_block() -> str:
+    """Return two card tasks at every length, beside the paper's numbers."""
+    maps = ("tile_unit", "minus_tile", "random", "zero")
+    rows = [
+        (
+            _task(record),
+            _value(record, "redraw_every"),
+            _value(record, "projection.family"),
+            _value(record, "projection.length"),
+            *(_estimate(record.maps[name]) for name in maps),
+            f"{record.mmer.mean:.2f}",
+            f"{record.flat()['paper_raw']:.2f}",
+            f"{record.flat()['paper_mmer']:.2f}",
+        )
+        for task in ("HigherLower", "RepeatPrevious")
+        for record in _records("why-table-1", {"task": task})
+    ]
+    heads = ("task", "bases", "matrices", "ℓ", *map(map_title, maps), "MMER")
+    return table((*heads, "paper, raw", "paper, MMER"), rows)
+
+
+def lengths_block() -> str:
+    """Return true Haar matrices, redrawn, at every length."""
+    fresh = {"projection.family": "haar", "redraw_every": 1, "observation": "projected"}
+    studies = [name for name in ("as-written", "why-table-1") if name in names()]
+    rows = [
+        (
+            f"{task_title(task)} (`{study}`)",
+            map_title(name),
+            *(
+                _estimate(_one(study, {**fresh, "task": task}, length).maps[name])
+                for length in LENGTHS
+            ),
+        )
+        for study in studies
+        for task in load(study).values("task")
+        for name in (_first_map(study), "random")
+    ]
+    return table(("task (study)", "map", *(f"ℓ = {n}" for n in LENGTHS)), rows)
+
+
+def fixed_block() -> str:
+    """Return what agents with fixed bases earn on random maps less blanked."""
+    dataset, rows = load("why-table-1").where(redraw_every=0), []
+    for task in dataset.values("task"):
+        for family in ("qr", "haar"):
+            found = [
+                _gap(dataset, task, family, length, "random", "zero")
+                for length in LENGTHS
+            ]
+            label = value_text("projection.family", family)
+            rows.append((task_title(task), label, *map(_estimate, found)))
+    return table(("task", "matrices", *(f"ℓ = {n}" for n in LENGTHS)), rows)
+
+
+def storage_block() -> str:
+    """Return four stored matrices at every length."""
+    rows = [
+        (
+            _value(record, "projection.length"),
+            f"{4 ** record.settings['projection.length']:,}",
+            *(_estimate(record.maps[name]) for name in ("random", "tile", "zero")),
+        )
+        for record in _records("storage", {})
+    ]
+    return table(("ℓ", "maps", "random maps", "tile", "blanked"), rows)
+
+
+def context_block() -> str:
+    """Return flash cards trial by trial, at every length, on unseen maps."""
+    dataset, rows = load("in-context"), []
+    for length in LENGTHS:
+        runs = dataset.where(**{"projection.length": length}).runs
+        for name in ("random", "zero"):
+            returns = np.array(
+                [run.metrics[f"test/{name}/trial_returns"][-3:].mean(0) for run in runs]
+            )
+            shown = [_estimate(summarise(column)) for column in returns.T]
+            rows.append((str(length), map_title(name), *shown))
+    trials = [f"trial {n}" for n in range(1, returns.shape[1] + 1)]
+    return table(("ℓ", "map", *trials), rows)
+
+
+def held_out_block() -> str:
+    """Return tasks that were not trained on, ℓ = 1 and 4."""
+    rows = [
+        (
+            _task(record),
+            _value(record, "projection.length"),
+            *(_estimate(record.maps[name]) for name in ("random", "tile", "zero")),
+            f"{record.levels.chance / record.levels.n_trials:.2f}",
+        )
+        for record in _records("held-out-task", {})
+    ]
+    return table(("held out", "ℓ", "random maps", "tile", "blanked", "chance"), rows)
+
+
+BLOCKS: Mapping[str, Callable[[], str]] = {
+    "answer": answer_block,
+    "basis": basis_block,
+    "studies": studies_block,
+    "signs": signs_block,
+    "words": words_block,
+    "lengths": lengths_block,
+    "fixed": fixed_block,
+    "storage": storage_block,
+    "in-context": context_block,
+    "held-out": held_out_block,
+}
+
+
+def table(heads: _Row, rows: Iterable[_Row]) -> str:
+    """Return a pipe table."""
+    heads = list(heads)
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _records(study: str, settings: Mapping[str, Any]) -> list[MapRecord]:
+    return map_records(load(study).where(**settings)) if study in names() else []
+
+
+def _one(study: str, settings: Mapping[str, Any], length: int) -> MapRecord:
+    (record,) = _records(study, {**settings, "projection.length": length})
+    return record
+
+
+def _first_map(study: str) -> str:
+    return str(load(study).runs[0].settings["evaluation.maps"][0])
+
+
+def _gap(
+    dataset: Dataset, task: str, family: str, length: int, first: str, second: str
+) -> Summary:
+    chosen = dataset.where(
+        **{"task": task, "projection.family": family, "projection.length": length}
+    )
+    a, b = (
+        chosen.scores(f"test/{name}/episodes/episode_return", reduce="last3").values
+        for name in (first, second)
+    )
+    return summarise((a - b) / chosen.runs[0].settings["n_trials"])
+
+
+def _estimate(summary: Summary) -> str:
+    return f"{round(summary.mean, 2) + 0.0:.2f} {interval_text(summary)}"
+
+
+def _task(record: MapRecord) -> str:
+    return task_title(str(record.settings["task"]))
+
+
+def _bases(record: MapRecord) -> str:
+    return str(record.settings.get("redraw_every", ""))
+
+
+def _value(record: MapRecord, axis: str) -> str:
+    return value_text(axis, record.settings.get(axis, ""))
+
+
+if __name__ == "__main__":
+    main()
