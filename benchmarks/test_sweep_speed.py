@@ -62,5 +62,5 @@ def train(config, number, env, out, ready):
 
 
 def finish(worker, config, out):
-    *_, last = worker.ask(order="train", config=to_toml(config), out=str(out))
+    *_, last = worker.ask(order="train", configs=[to_toml(config)], out=str(out))
     assert last["kind"] == "done", last

@@ -16,7 +16,6 @@ from freeproj.training import (
     draw_params,
     seed_key,
     start,
-    train_seeds,
     update,
 )
 from probes import PROBES
@@ -240,21 +239,6 @@ def test_the_held_out_task_is_played_with_its_own_actions():
     tasks = ("StatelessCartPole", "RepeatFirst")
     counts = [row[f"train/{task}/n_finished"] for task in tasks]
     assert sum(counts) == row["train/n_finished"]
-
-
-@pytest.mark.slow
-def test_seeds_trained_together_are_the_seeds_trained_alone():
-    config = small()
-    keys = jax.random.split(jax.random.key(5), 2)
-    agents, log = train_seeds(keys, config)
-    alone = train(keys[1], config)
-    name = "loss/value"
-    np.testing.assert_allclose(
-        log[name][:, 1], [row[name] for row in alone.log], rtol=1e-3
-    )
-    weights = zip(jax.tree.leaves(agents), jax.tree.leaves(alone.agent), strict=True)
-    for together, single in weights:
-        np.testing.assert_allclose(together[1], single, atol=2e-3)
 
 
 def learner(task, **settings):

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from freeproj import ppo
 from freeproj.agents import ActorCritic
 from freeproj.cache import use_cache
 from freeproj.config import NetworkConfig, TrainConfig
 from freeproj.envs.base import Box, Discrete
-from freeproj.evaluation import Evaluation, evaluate_maps, map_table
+from freeproj.held_out import evaluation_inputs, is_tested, named, run_evaluation
 from freeproj.learning import Batch, Metrics, learn, start_optimizer
 from freeproj.metaenv import MetaEnv
 from freeproj.projected_tasks import MetaParams
@@ -34,11 +34,13 @@ __all__ = [
     "DivergedError",
     "TrainResult",
     "TrainState",
+    "check_finite",
     "draw_params",
+    "draws_before",
+    "log_row",
     "seed_key",
     "start",
     "train",
-    "train_seeds",
     "update",
 ]
 
@@ -101,51 +103,19 @@ def train(
     step, test = _programs(config.program)
     log, params, phase = [], None, -1
     for number in range(int(now.n_done) + 1, config.n_updates + 1):
-        if _phase(number, config) != phase:
-            phase = _phase(number, config)
+        if draws_before(number, config) != phase:
+            phase = draws_before(number, config)
             params = draw_params(key, config, number)
         now, metrics = step(now, params)
-        _check_finite(number, metrics)
-        if _is_tested(number, config):
-            metrics |= _tested(key, number, now.agent, config, test)
-        row = {"update": number, "steps": number * config.n_envs * config.n_steps}
-        row |= jax.tree.map(lambda leaf: leaf.tolist(), metrics)
+        check_finite(number, metrics)
+        if is_tested(number, config):
+            found = test(now.agent, *evaluation_inputs(key, number, config))
+            metrics |= named(found, config.test_maps)
+        row = log_row(number, metrics, config)
         log.append(row)
         if report is not None:
             report(now, row)
     return TrainResult(now.agent, log)
-
-
-def train_seeds(
-    keys: Key[Array, " seeds"], config: TrainConfig
-) -> tuple[ActorCritic, Metrics]:
-    """Train one agent for each key at once, by `vmap`: for accelerators.
-
-    Returns the agents, stacked, and the metrics with axes (update, seed).
-    """
-    use_cache()
-    program = config.program
-    state = _stacked([start(key, config) for key in keys])
-    step = jax.jit(jax.vmap(functools.partial(update, config=program)))
-    test = jax.jit(jax.vmap(_test, in_axes=(0, 0, 0, 0, None)), static_argnums=4)
-    rows = []
-    for number in range(1, config.n_updates + 1):
-        params = _stacked([draw_params(key, config, number) for key in keys])
-        state, metrics = step(state, params)
-        metrics.pop("finite")
-        if _is_tested(number, config):
-            given = _stacked([_test_data(key, number, config) for key in keys])
-            keys_test, tables, envs = given
-            found = test(keys_test, state.agent, tables, envs, config.program)
-            metrics |= _flat(found, config.test_maps, axis=1)
-        rows.append(metrics)
-    names = {name for row in rows for name in row}
-    empty = jax.tree.map(lambda leaf: jnp.full_like(leaf, jnp.nan, float), rows[-1])
-    log = {
-        name: jnp.stack([row.get(name, empty.get(name)) for row in rows])
-        for name in sorted(names)
-    }
-    return state.agent, log
 
 
 def seed_key(seed: int) -> PRNGKeyArray:
@@ -157,7 +127,7 @@ def seed_key(seed: int) -> PRNGKeyArray:
 def draw_params(key: PRNGKeyArray, config: TrainConfig, number: int = 1) -> MetaParams:
     """Draw the matrices of the rollout of an update, a function of key and number."""
     stream = jax.random.fold_in(key, 0xBA5E)
-    drawn = jax.random.fold_in(stream, _phase(number, config))
+    drawn = jax.random.fold_in(stream, draws_before(number, config))
     return _draw(drawn, config.training_env())
 
 
@@ -208,20 +178,32 @@ def update(
     return TrainState(agent, optimizer, after, key, done), metrics
 
 
-@functools.lru_cache(maxsize=4)
-def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
-    """Return update and test, traced and compiled once for all that share programs."""
-    step = jax.jit(functools.partial(update, config=program), donate_argnums=0)
-    return step, jax.jit(functools.partial(_test, config=program))
-
-
-def _phase(number: int, config: TrainConfig) -> int:
+def draws_before(number: int, config: TrainConfig) -> int:
     """Count the draws of matrices before the rollout of an update."""
     return (number - 1) // config.redraw_every if config.redraw_every else 0
 
 
-def _stacked(trees: list[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+def check_finite(number: int, metrics: dict[str, Any]) -> None:
+    """Take the flags out of the metrics of an update; raise at the first not set."""
+    for quantity, finite in zip(_QUANTITIES, metrics.pop("finite"), strict=True):
+        if not finite:
+            raise DivergedError(number, quantity)
+
+
+def log_row(
+    number: int, metrics: dict[str, Any], config: TrainConfig
+) -> dict[str, Any]:
+    """Return an update's row of the log, as plain numbers."""
+    steps = number * config.n_envs * config.n_steps
+    values = jax.tree.map(lambda leaf: leaf.tolist(), metrics)
+    return {"update": number, "steps": steps, **values}
+
+
+@functools.lru_cache(maxsize=4)
+def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
+    """Return update and test, traced and compiled once for all that share programs."""
+    step = jax.jit(functools.partial(update, config=program), donate_argnums=0)
+    return step, jax.jit(functools.partial(run_evaluation, config=program))
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
@@ -289,63 +271,3 @@ def _finite(rollout: Rollout, losses: Metrics, agent: ActorCritic) -> Bool[Array
     gradient = jnp.isfinite(losses["loss/gradient_norm"])
     weights = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(agent)]
     return jnp.stack([reward, loss, gradient, jnp.stack(weights).all()])
-
-
-def _check_finite(number: int, metrics: Metrics) -> None:
-    for quantity, finite in zip(_QUANTITIES, metrics.pop("finite"), strict=True):
-        if not finite:
-            raise DivergedError(number, quantity)
-
-
-def _tested(key, number, agent, config: TrainConfig, test: Callable) -> Metrics:
-    key_test, params, rows = _test_data(key, number, config)
-    return _flat(test(key_test, agent, params, rows), config.test_maps)
-
-
-def _test_data(key: PRNGKeyArray, number: int, config: TrainConfig) -> tuple:
-    """Return the key, the maps' table and the environments' rows of an evaluation."""
-    key_maps, key_test = jax.random.split(
-        jax.random.fold_in(_evaluation_key(key), number)
-    )
-    env, n_envs = config.evaluation_env(), config.evaluation.n_envs
-    params, rows = map_table(key_maps, env, config.test_maps, n_envs)
-    return key_test, params, rows
-
-
-def _test(
-    key: PRNGKeyArray,
-    agent: ActorCritic,
-    params: MetaParams,
-    rows: Int[Array, " envs"],
-    config: TrainConfig,
-) -> Evaluation:
-    plan, env = config.evaluation, config.evaluation_env()
-    n_maps = len(rows) // plan.n_envs
-    return evaluate_maps(
-        key, agent, env, params, rows, n_maps, plan.n_steps, plan.episodes
-    )
-
-
-def _flat(found: Evaluation, maps: tuple[str, ...], axis: int = 0) -> Metrics:
-    """Name an evaluation's numbers as they stand in the log, map by map."""
-    metrics = {}
-    for number, name in enumerate(maps):
-        one = jax.tree.map(lambda leaf, i=number: jnp.take(leaf, i, axis), found)
-        metrics[f"test/{name}/trial_returns"] = one.trial_returns
-        metrics[f"test/{name}/trial_counts"] = one.trial_counts
-        for counting in ("window", "episodes"):
-            stats, prefix = getattr(one, counting), f"test/{name}/{counting}"
-            metrics[f"{prefix}/episode_return"] = stats.mean_return
-            metrics[f"{prefix}/episode_return_std"] = stats.std_return
-            metrics[f"{prefix}/n_finished"] = stats.n_finished
-            metrics[f"{prefix}/n_unfinished"] = stats.n_unfinished
-    return metrics
-
-
-def _is_tested(number: int, config: TrainConfig) -> bool:
-    every = config.evaluation.every
-    return every > 0 and (number % every == 0 or number == config.n_updates)
-
-
-def _evaluation_key(key: PRNGKeyArray) -> PRNGKeyArray:
-    return jax.random.fold_in(key, 0x7E57)  # a stream apart from training's

@@ -122,6 +122,8 @@ def test_an_estimate_is_never_negative_however_noisy_the_machine(monkeypatch):
         (["quick", "--address", "auto"], "--engine ray"),
         (["quick", "--engine", "ray", "--jobs", "2"], "--engine local"),
         (["quick", "--jobs", "0"], "--jobs"),
+        (["quick", "--seeds-together", "0"], "--seeds-together"),
+        (["quick", "--seeds-together", "2", "--engine", "a:b"], "local and ray"),
     ],
 )
 def test_bad_input_ends_with_one_line_and_code_2(freeproj, arguments, message):

@@ -106,7 +106,7 @@ def outcomes_of(script, monkeypatch, tmp_path):
     return outcome, [event.kind for event in events]
 
 
-ROW = {"kind": "row", "row": {"update": 1}}
+ROW = {"kind": "row", "run": 0, "row": {"update": 1}}
 DIED = {"kind": "died", "text": "killed"}
 
 

@@ -39,6 +39,14 @@ __all__ = ["carry_out", "sweep"]
     help="local (processes), ray (Ray tasks), or your own module:attribute.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes; one per core.")
+@click.option(
+    "--seeds-together",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="Train K seeds at once in each process or Ray task: for accelerators.",
+)
 @click.option("--address", help="A running Ray cluster, e.g. auto. Default: start one.")
 @click.option("--cpus", type=float, default=1, show_default=True, help="Per Ray task.")
 @click.option("--gpus", type=float, default=0, show_default=True, help="Per Ray task.")
@@ -57,6 +65,7 @@ def sweep(
     estimate: bool,
     engine: str,
     jobs: int | None,
+    seeds_together: int,
     address: str | None,
     cpus: float,
     gpus: float,
@@ -71,6 +80,8 @@ def sweep(
         raise ValueError("--address, --cpus and --gpus are for --engine ray.")
     if engine != "local" and jobs:
         raise ValueError("--jobs is for --engine local; Ray's is --cpus per task.")
+    if engine not in ("local", "ray") and seeds_together > 1:
+        raise ValueError("--seeds-together is for --engine local and ray.")
     from freeproj.experiments.study import read_study
 
     configs = read_study(study, parse_settings(settings)).runs()
@@ -79,9 +90,10 @@ def sweep(
         if estimate and todo:
             _print_estimate(todo, jobs)
         return
+    together = {"seeds_together": seeds_together}
     options = {
-        "local": {"jobs": jobs},
-        "ray": {"address": address, "cpus": cpus, "gpus": gpus},
+        "local": {"jobs": jobs, **together},
+        "ray": {"address": address, "cpus": cpus, "gpus": gpus, **together},
     }.get(engine, {})
     failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
     click.echo(out)

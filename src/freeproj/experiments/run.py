@@ -57,12 +57,13 @@ from freeproj.files import (
     lock_file,
     write_atomically,
 )
-from freeproj.training import DivergedError, seed_key, start, train
+from freeproj.training import DivergedError, TrainState, seed_key, start, train
 
 __all__ = [
     "SYNC_SECONDS",
     "LockedRunError",
     "Run",
+    "begin_run",
     "open_run",
     "read_run",
     "run_folder",
@@ -281,15 +282,7 @@ def run_training(
     with run.lock():
         if run.is_finished:
             return run
-        if (known := run.divergence()) is not None:
-            raise known
-        run.clear()
-        key = seed_key(config.seed)
-        state = None
-        if run.has_checkpoint:
-            state, _ = run.resume(jax.eval_shape(lambda: start(key, config)))
-        else:
-            run.cut(0)  # an update may be in the log whose checkpoint never came
+        state = begin_run(run)
 
         def record(state, row: dict[str, Any]) -> None:
             run.record(state, row)
@@ -297,12 +290,28 @@ def run_training(
                 report(row)
 
         try:
+            key = seed_key(config.seed)
             result = train(key, config, state=state, report=record)
         except DivergedError as error:
             run.mark_diverged(error)
             raise
         run.finish(result.agent)
     return run
+
+
+def begin_run(run: Run) -> TrainState | None:
+    """Return the state that a run goes on from, None at its start; needs its lock.
+
+    Raises `DivergedError` where the run is known to have diverged.
+    """
+    if (known := run.divergence()) is not None:
+        raise known
+    run.clear()
+    if not run.has_checkpoint:
+        run.cut(0)  # an update may be in the log whose checkpoint never came
+        return None
+    key, config = seed_key(run.config.seed), run.config
+    return run.resume(jax.eval_shape(lambda: start(key, config)))[0]
 
 
 def _written_by() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ __all__ = [
     "Event",
     "Outcome",
     "Report",
+    "cell_of",
     "last_lines",
     "programs_of",
     "split_finished",
@@ -61,6 +62,11 @@ def split_finished(
 def programs_of(config: TrainConfig) -> TrainConfig:
     """What the compiled programs of a run depend on."""
     return config.program
+
+
+def cell_of(config: TrainConfig) -> Hashable:
+    """Return all settings but the seed: runs of one cell can be trained together."""
+    return tuple(value for key, value in vars(config).items() if key != "seed")
 
 
 def last_lines(text: str, n_lines: int = 12) -> str:

@@ -8,12 +8,14 @@ that diverges would do so again: it is given up at once.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from freeproj.config import TrainConfig
 from freeproj.experiments.engines.costs import Cost
@@ -21,6 +23,7 @@ from freeproj.experiments.engines.events import (
     Event,
     Outcome,
     Report,
+    cell_of,
     last_lines,
     programs_of,
 )
@@ -37,9 +40,13 @@ def run_local(
     out: str | Path,
     *,
     jobs: int | None = None,
+    seeds_together: int = 1,
     report: Report | None = None,
 ) -> list[Outcome]:
     """Carry out runs in `jobs` processes; return what came of each, in order.
+
+    A process trains up to `seeds_together` seeds of the same settings at once: on an
+    accelerator that is faster, on a CPU it is not.
 
     `report` is called from several threads, one at a time. On Ctrl-C the workers are
     ended and `KeyboardInterrupt` goes on; every update that was reported is on disk.
@@ -47,10 +54,12 @@ def run_local(
     configs = list(configs)
     if jobs is not None and jobs < 1:
         raise ValueError(f"`jobs` must be at least 1, got {jobs}.")
+    if seeds_together < 1:
+        raise ValueError(f"`seeds_together` must be at least 1, got {seeds_together}.")
     n_workers = min(jobs or n_cores(), len(configs))
     if not configs:
         return []
-    work = _Work(configs, str(out), report)
+    work = _Work(configs, str(out), report, seeds_together)
     with ThreadPoolExecutor(n_workers) as pool:
         threads = [pool.submit(work.carry_out) for _ in range(n_workers)]
         try:
@@ -88,7 +97,13 @@ def n_cores() -> int:
 class _Work:
     """The runs that are waiting, under way and done; shared by the threads."""
 
-    def __init__(self, configs: list[TrainConfig], out: str, report: Report | None):
+    def __init__(
+        self,
+        configs: list[TrainConfig],
+        out: str,
+        report: Report | None,
+        seeds_together: int,
+    ):
         self.outcomes: dict[str, Outcome] = {}
         self._waiting = list(configs)
         self._not_before: dict[str, float] = {}  # runs that others write: look later
@@ -96,6 +111,7 @@ class _Work:
         self._under_way: dict[int, TrainConfig] = {}
         self._workers: dict[int, WorkerProcess] = {}
         self._out, self._report = out, report
+        self._seeds_together = seeds_together
         self._lock = threading.RLock()
         self._stopped = False
 
@@ -103,9 +119,9 @@ class _Work:
         """Work until no run is left, with one process at a time."""
         me, last = threading.get_ident(), None
         try:
-            while (config := self._take(me, last)) is not None:
-                last = config
-                self._do(me, config)
+            while runs := self._take(me, last):
+                last = runs[0]
+                self._do(me, runs)
         finally:
             self._end_worker(me)
 
@@ -116,13 +132,13 @@ class _Work:
             for worker in self._workers.values():
                 worker.kill()
 
-    def _take(self, me: int, last: TrainConfig | None) -> TrainConfig | None:
-        """Return the next run, once there is one; None when all are done."""
+    def _take(self, me: int, last: TrainConfig | None) -> list[TrainConfig]:
+        """Return the next runs, once there are any; none when all are done."""
         while True:
             with self._lock:
                 self._under_way.pop(me, None)
                 if self._stopped or not self._waiting:
-                    return None
+                    return []
                 now = time.monotonic()
                 free = [
                     config
@@ -131,9 +147,11 @@ class _Work:
                 ]
                 if free:
                     chosen = self._choose(free, last)
-                    self._waiting.remove(chosen)
                     self._under_way[me] = chosen
-                    return chosen
+                    runs = self._with_seeds(chosen, free)
+                    for config in runs:
+                        self._waiting.remove(config)
+                    return runs
             time.sleep(_POLL / 4)
 
     def _choose(self, free: list[TrainConfig], last: TrainConfig | None) -> TrainConfig:
@@ -144,24 +162,47 @@ class _Work:
         new = (config for config in free if programs_of(config) not in others)
         return next(same, None) or next(new, None) or free[0]
 
-    def _do(self, me: int, config: TrainConfig) -> None:
-        order = {"order": "train", "config": to_toml(config), "out": self._out}
-        if run_name(config) not in self._not_before:
-            self._tell(Event(config, "started"))
+    def _with_seeds(
+        self, chosen: TrainConfig, free: list[TrainConfig]
+    ) -> list[TrainConfig]:
+        """Return a run with the others that are trained together with it."""
+        if self._seeds_together == 1:
+            return [chosen]
+        cell = cell_of(chosen)
+        others = (each for each in free if each != chosen and cell_of(each) == cell)
+        return [chosen, *itertools.islice(others, self._seeds_together - 1)]
+
+    def _do(self, me: int, runs: list[TrainConfig]) -> None:
+        settings = [to_toml(config) for config in runs]
+        for config in runs:
+            if run_name(config) not in self._not_before:
+                self._tell(Event(config, "started"))
+        left, broken = dict(enumerate(runs)), False
+        order = {"order": "train", "configs": settings, "out": self._out}
         for answer in self._worker(me).ask(**order):
-            kind, row = answer["kind"], answer.get("row")
-            if kind in ("row", "done"):
-                self._failures.pop(run_name(config), None)  # it got further
-                self._tell(Event(config, kind, row))
-            if kind == "done":
-                self.outcomes[run_name(config)] = Outcome(config, row)
-            elif kind == "locked":
-                self._wait_for(config)
-            elif kind == "diverged":
-                self._give_up(config, answer["text"])
-            elif kind in ("failed", "died"):
-                self._end_worker(me)
-                self._fail(config, last_lines(answer["text"]))
+            if answer["kind"] == "row":
+                self._failures.pop(run_name(runs[answer["run"]]), None)  # got further
+                self._tell(Event(runs[answer["run"]], "row", answer["row"]))
+                continue
+            # Without a number the answer is the end of all that are left.
+            for number in [answer["run"]] if "run" in answer else list(left):
+                self._end_run(left.pop(number), answer)
+            broken |= answer["kind"] in ("failed", "died")
+        if broken:
+            self._end_worker(me)  # what comes next gets a new process
+
+    def _end_run(self, config: TrainConfig, answer: dict[str, Any]) -> None:
+        kind = answer["kind"]
+        if kind == "done":
+            self._failures.pop(run_name(config), None)
+            self._tell(Event(config, "done", answer["row"]))
+            self.outcomes[run_name(config)] = Outcome(config, answer["row"])
+        elif kind == "locked":
+            self._wait_for(config)
+        elif kind == "diverged":
+            self._give_up(config, answer["text"])
+        else:  # failed or died
+            self._fail(config, last_lines(answer["text"]))
 
     def _wait_for(self, config: TrainConfig) -> None:
         with self._lock:

@@ -45,10 +45,11 @@ class WorkerProcess:
         return self._process.pid
 
     def ask(self, **order: Any) -> Iterator[dict[str, Any]]:
-        """Send an order; yield answers up to the last, which is not a row.
+        """Send an order; yield answers until all of its runs have ended.
 
         A worker that dies answers `died`, with the end of what it printed.
         """
+        n_left = len(order.get("configs", [""]))
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -58,6 +59,8 @@ class WorkerProcess:
                 answer = json.loads(line)
                 yield answer
                 if answer["kind"] != "row":
+                    n_left -= 1 if "run" in answer else n_left
+                if not n_left:
                     return
         except (BrokenPipeError, json.JSONDecodeError):
             pass  # torn by its end

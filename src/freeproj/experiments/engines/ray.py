@@ -10,23 +10,28 @@ the process. What returns to the driver is the last row of each log.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import socket
 import sys
 import time
-import tomllib
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from freeproj.config import TrainConfig
-from freeproj.experiments.engines.events import Event, Outcome, Report, last_lines
-from freeproj.experiments.engines.worker import SINGLE_THREAD
-from freeproj.experiments.run import LockedRunError, read_run, run_training
-from freeproj.experiments.settings import config_from, run_name, to_toml
-from freeproj.training import DivergedError
+from freeproj.experiments.engines.events import (
+    Event,
+    Outcome,
+    Report,
+    cell_of,
+    last_lines,
+)
+from freeproj.experiments.engines.worker import SINGLE_THREAD, train_runs
+from freeproj.experiments.run import read_run
+from freeproj.experiments.settings import run_name, to_toml
 
 # Ray reads this as it is imported: no environment of its own for every worker.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -48,6 +53,7 @@ def run_ray(
     address: str | None = None,
     cpus: float | int = 1,
     gpus: float | int = 0,
+    seeds_together: int = 1,
     max_retries: int = 5,
     report: Report | None = None,
 ) -> list[Outcome]:
@@ -57,9 +63,10 @@ def run_ray(
         address: of a running cluster, or `auto`; None starts Ray on this machine, for
             this machine. A Ray that this process has already started is used as it is.
             A cluster's token comes from RAY_AUTH_TOKEN or ~/.ray/auth_token.
-        cpus: CPUs that each run asks for; one: it is held to one thread.
-        gpus: GPUs that each run asks for.
-        max_retries: how often Ray may replace a worker or node under one run.
+        cpus: CPUs that each task asks for; one: it is held to one thread.
+        gpus: GPUs that each task asks for.
+        seeds_together: how many seeds of the same settings a task trains at once.
+        max_retries: how often Ray may replace a worker or node under one task.
     """
     configs = list(configs)
     mine = not ray.is_initialized()
@@ -67,6 +74,7 @@ def run_ray(
         _connect(address)
     try:
         return _Tasks(configs, str(Path(out).resolve()), report).carry_out(
+            seeds_together,
             num_cpus=cpus,
             num_gpus=gpus,
             max_retries=max_retries,
@@ -135,14 +143,18 @@ class _Tasks:
         self._configs, self._out = configs, out
         self._report = report or (lambda event: None)
         self._outcomes: dict[str, Outcome] = {}
-        self._under_way: dict[Any, TrainConfig] = {}
+        self._under_way: dict[Any, list[TrainConfig]] = {}
         self._failures: set[str] = set()
         self._sizes: dict[str, int] = {}  # of the logs, as they were last seen
 
-    def carry_out(self, **options: Any) -> list[Outcome]:
+    def carry_out(self, seeds_together: int, **options: Any) -> list[Outcome]:
         task = ray.remote(**options)(_train)
+        cells: dict[Any, list[TrainConfig]] = {}
         for config in self._configs:
-            self._submit(task, config)
+            cells.setdefault(cell_of(config), []).append(config)
+        for seeds in cells.values():
+            for first in range(0, len(seeds), seeds_together):
+                self._submit(task, seeds[first : first + seeds_together])
         try:
             while self._under_way:
                 ended, _ = ray.wait(list(self._under_way), timeout=_LOOK)
@@ -155,13 +167,14 @@ class _Tasks:
             raise
         return [self._outcomes[run_name(config)] for config in self._configs]
 
-    def _submit(self, task: Any, config: TrainConfig) -> None:
-        reference = task.remote(to_toml(config), self._out, [*sys.path, os.getcwd()])
-        self._under_way[reference] = config
+    def _submit(self, task: Any, runs: list[TrainConfig]) -> None:
+        settings = [to_toml(config) for config in runs]
+        reference = task.remote(settings, self._out, [*sys.path, os.getcwd()])
+        self._under_way[reference] = runs
 
     def _look(self) -> None:
         """Report how far the runs are: the logs are in the shared folder."""
-        for config in self._under_way.values():
+        for config in itertools.chain(*self._under_way.values()):
             log = Path(self._out) / run_name(config) / "log.jsonl"
             size = log.stat().st_size if log.exists() else 0
             if size != self._sizes.get(run_name(config), 0):
@@ -171,45 +184,40 @@ class _Tasks:
                     self._report(Event(config, "row", rows[-1]))
 
     def _take(self, task: Any, reference: Any) -> None:
-        """Take a result; a run that failed by itself is tried once more."""
-        config = self._under_way.pop(reference)
+        """Take the results of a task; what failed by itself is tried once more."""
+        runs, failed = self._under_way.pop(reference), []
         try:
-            row: Any = ray.get(reference)
+            answers: Any = ray.get(reference)
         except RayError as error:
-            text = last_lines(_COLOUR.sub("", str(error)))
-            first = run_name(config) not in self._failures
-            self._failures.add(run_name(config))
-            if first:
-                self._report(Event(config, "retry", text=text))
-                self._submit(task, config)
+            text = _COLOUR.sub("", str(error))
+            answers = [{"kind": "failed", "text": text} for _ in runs]
+        for config, answer in zip(runs, answers, strict=True):
+            if answer["kind"] == "done":
+                self._outcomes[run_name(config)] = Outcome(config, answer["row"])
+                self._report(Event(config, "done", answer["row"]))
+            elif answer["kind"] == "diverged" or run_name(config) in self._failures:
+                self._give_up(config, last_lines(answer["text"]))
             else:
-                self._give_up(config, text)
-        else:
-            if isinstance(row, str):
-                self._give_up(config, row)
-                return
-            self._outcomes[run_name(config)] = Outcome(config, row)
-            self._report(Event(config, "done", row))
+                self._failures.add(run_name(config))
+                self._report(Event(config, "retry", text=last_lines(answer["text"])))
+                failed.append(config)
+        if failed:
+            self._submit(task, failed)
 
     def _give_up(self, config: TrainConfig, text: str) -> None:
         self._outcomes[run_name(config)] = Outcome(config, None, text)
         self._report(Event(config, "failed", text=text))
 
 
-def _train(settings: str, out: str, path: list[str]) -> dict[str, Any] | str:
-    """Carry out one run on some node, and return the last row of its log.
-
-    Of a run that diverged, and would again, it returns why.
+def _train(settings: list[str], out: str, path: list[str]) -> list[dict[str, Any]]:
+    """Carry out runs on some node; return a worker's answer for each.
 
     The node sees the modules that the driver sees, as far as it has their folders.
     """
     sys.path += [each for each in path if each and each not in sys.path]
-    config = config_from(tomllib.loads(settings))
     while True:
-        try:
-            return run_training(config, out).log()[-1]
-        except DivergedError as error:
-            return str(error)
-        except LockedRunError:
-            # The worker that this one replaces may not have noticed its node's end yet.
-            time.sleep(_POLL)
+        answers = train_runs(settings, out, lambda **_row: None)
+        # The worker that this one replaces may not have noticed its node's end yet.
+        if not any(answer["kind"] == "locked" for answer in answers):
+            return answers
+        time.sleep(_POLL)

@@ -1,8 +1,9 @@
 """A worker of the local engine: a process that does one order after the other.
 
 An order is a line of JSON on standard input, an answer a line of JSON on standard
-output; everything that libraries print goes to standard error. The worker ends as soon
-as its input does, so that no worker outlives its driver, however that ended.
+output; everything that libraries print goes to standard error. An answer that is not a
+row ends the run that it names, or all of the order where it names none. The worker ends
+as soon as its input does, so that no worker outlives its driver, however that ended.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import sys
 import threading
 import tomllib
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-__all__ = ["SINGLE_THREAD", "main"]
+__all__ = ["SINGLE_THREAD", "main", "train_runs"]
 
 # One thread for each process: to be set before JAX starts.
 SINGLE_THREAD: Mapping[str, str] = {
@@ -39,9 +40,7 @@ def main() -> None:
         try:
             _ORDERS[order["order"]](order, answers)
         except Exception as error:
-            kind = _kind_of(error)
-            text = str(error) if kind == "diverged" else traceback.format_exc()
-            _answer(answers, kind=kind, text=text)
+            _answer(answers, **_error(error))
 
 
 def _listen(orders: queue.Queue[str]) -> None:
@@ -51,13 +50,32 @@ def _listen(orders: queue.Queue[str]) -> None:
 
 
 def _train(order: dict[str, Any], answers: IO[str]) -> None:
-    from freeproj.experiments.run import run_training
+    report = functools.partial(_answer, answers, kind="row")
+    for number, end in enumerate(train_runs(order["configs"], order["out"], report)):
+        _answer(answers, run=number, **end)
+
+
+def train_runs(
+    settings: list[str], out: str, report: Callable[..., None]
+) -> list[dict[str, Any]]:
+    """Train runs that differ in their seed; return an answer for each.
+
+    `report` is called with `run=` and `row=` for each new row of a log.
+    """
+    from freeproj.experiments.run_seeds import run_seeds
     from freeproj.experiments.settings import config_from
 
-    config = config_from(tomllib.loads(order["config"]))
-    report = functools.partial(_answer_row, answers)
-    run = run_training(config, order["out"], report=report)
-    _answer(answers, kind="done", row=run.log()[-1])
+    configs = [config_from(tomllib.loads(text)) for text in settings]
+    numbers = {config: number for number, config in enumerate(configs)}
+    ends = run_seeds(
+        configs, out, report=lambda config, row: report(run=numbers[config], row=row)
+    )
+    return [
+        _error(end)
+        if isinstance(end, Exception)
+        else {"kind": "done", "row": end.log()[-1]}
+        for end in ends
+    ]
 
 
 def _measure(order: dict[str, Any], answers: IO[str]) -> None:
@@ -71,17 +89,15 @@ def _measure(order: dict[str, Any], answers: IO[str]) -> None:
 _ORDERS = {"train": _train, "measure": _measure}
 
 
-def _kind_of(error: Exception) -> str:
+def _error(error: Exception) -> dict[str, Any]:
     from freeproj.experiments.run import LockedRunError
     from freeproj.training import DivergedError
 
     if isinstance(error, DivergedError):
-        return "diverged"
-    return "locked" if isinstance(error, LockedRunError) else "failed"
-
-
-def _answer_row(answers: IO[str], row: dict[str, Any]) -> None:
-    _answer(answers, kind="row", row=row)
+        return {"kind": "diverged", "text": str(error)}
+    text = "".join(traceback.format_exception(error))
+    kind = "locked" if isinstance(error, LockedRunError) else "failed"
+    return {"kind": kind, "text": text}
 
 
 def _answer(answers: IO[str], **values: Any) -> None:
