@@ -54,9 +54,9 @@ def main() -> None:
 
 
 def balanced(runs: list[RunRecord]) -> list[RunRecord]:
-    """Keep, within each task, the seeds that every one of its cells has."""
+    """Keep, within each arm of a task, the seeds that every one of its cells has."""
     dataset, kept = Dataset(tuple(runs)), []
-    for group in dataset.group_by("task", "redraw_every").values():
+    for group in dataset.group_by("task", "redraw_every", "observation").values():
         cells = group.group_by(*group.axes).values()
         shared = set.intersection(*({run.seed for run in cell.runs} for cell in cells))
         kept += [run for run in group.runs if run.seed in shared]
