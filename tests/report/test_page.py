@@ -165,13 +165,16 @@ def test_bars_of_one_unit_share_a_scale_with_ticks():
     assert all(0 <= place <= 100 for place in places)
 
 
-def test_bars_without_data_or_interval_say_so():
+def test_findings_without_a_number_have_no_bar_but_a_reason():
     nan = math.nan
     (forest,) = forests([finding(nan, nan, nan), finding(-0.5, nan, nan)])
-    assert forest.bars[0].value is None
-    assert forest.bars[0].text == "–"
-    assert forest.bars[1].range == "no interval"
-    assert forest.bars[1].text.startswith("−0.5")
+    (bar,) = forest.bars
+    assert bar.range == "no interval"
+    assert bar.text.startswith("−0.5")
+    assert forest.without == {"basis": ["about"]}
+    (empty,) = forests([finding(nan, nan, nan)])
+    assert not empty.bars
+    assert not empty.ticks
 
 
 def test_shares_are_per_cent():

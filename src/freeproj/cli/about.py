@@ -39,7 +39,8 @@ _PACKAGES = {
     "click": "",
     "rich": "",
     "matplotlib": "report",
-    "plotly": "report",
+    "jinja2": "report",
+    "pillow": "report",
     "duckdb": "report",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
@@ -62,7 +63,7 @@ def cite() -> None:
 
 @click.command()
 def doctor() -> None:
-    """Show what is installed, versions and devices."""
+    """Show versions, installed extras and devices."""
     _say("freeproj", __version__)
     _say("python", f"{platform.python_version()} on {platform.system()}")
     for package, extra in _PACKAGES.items():

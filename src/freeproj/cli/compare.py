@@ -31,14 +31,17 @@ class _Side(NamedTuple):
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="A B...")
 @click.option(
-    "--metric", default="", help="A column of the logs; by default the test return."
+    "--metric",
+    default="",
+    help="Column of the logs to compare. Default: the test return.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def compare(sources: tuple[str, ...], metric: str, as_json: bool) -> None:
-    """Compare runs, or folders of runs that differ in their seeds, with the first.
+    """Compare A, B, …: each a run, or a folder with one run per seed.
 
-    The score of a run is the mean of its last three evaluations. Differences are taken
-    between runs of equal seeds; intervals need three of them.
+    All are compared with the first. A run's score is the mean of its last three
+    evaluations. Differences are between runs of the same seed; an interval needs at
+    least three such pairs.
     """
     from freeproj.experiments.dataset import read_dataset
 
@@ -49,7 +52,9 @@ def compare(sources: tuple[str, ...], metric: str, as_json: bool) -> None:
     metric = metric or _usual_metric(next(iter(found.values())))
     sides = [side for item in found.items() for side in _sides(*item, metric)]
     if len(sides) < 2:
-        raise ValueError("There is only one kind of runs here; name others to compare.")
+        raise ValueError(
+            "All these runs have the same settings; name others to compare them with."
+        )
     rows = [_row(side) for side in sides]
     pairs = [_difference(sides[0], side) for side in sides[1:]]
     if as_json:
@@ -139,12 +144,12 @@ def _ends(ends: Sequence[float] | None) -> str:
 
 
 def _sentence(pair: dict[str, Any]) -> str:
-    what = f"{pair['first']} less {pair['second']}"
+    what = f"{pair['first']} minus {pair['second']}"
     if not pair["pairs"]:
-        return f"{what}: – (no seed that both have)"
+        return f"{what}: – (they have no seed in common)"
     if pair["interval"] is None:
         few = "1 pair" if pair["pairs"] == 1 else f"{pair['pairs']} pairs"
-        return f"{what}: {pair['mean']:+.3f} ({few} of seeds: too few for an interval)"
+        return f"{what}: {pair['mean']:+.3f} ({few} of seeds, too few for an interval)"
     return (
         f"{what}: {pair['mean']:+.3f}, 95 % interval {_ends(pair['interval'])}, "
         f"{pair['pairs']} pairs of seeds, sign-flip p = {pair['p']:.2g}"

@@ -26,9 +26,9 @@ def config() -> None:
 @_SET
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with dotted keys.")
 def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
-    """Print every setting of SOURCE: a TOML file, a run's folder, or a shipped name.
+    """Print all settings of SOURCE: a preset, a TOML file or a run's folder.
 
-    Without SOURCE the settings are the paper's, the defaults.
+    Without SOURCE, print the defaults, which are the paper's settings.
     """
     from freeproj.experiments.settings import flat, read_config, to_toml
 
@@ -42,17 +42,17 @@ def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
 @config.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
-    "--base", default="laptop", show_default=True, help="Where to start from."
+    "--base", default="laptop", show_default=True, help="Preset or file to start from."
 )
 @_SET
 def init(file: Path, base: str, settings: tuple[str, ...]) -> None:
-    """Write all settings to FILE, to be edited and given to `freeproj train`."""
+    """Write all settings to FILE; edit it and pass it to `freeproj train`."""
     from freeproj.experiments.settings import read_config, to_toml
     from freeproj.files import write_atomically
 
     if file.exists():
         raise ValueError(f"{file} exists already; name a new file.")
-    text = f"# From {base}. Keys that are left out have the paper's values.\n"
+    text = f"# Started from {base}. A key that is left out has the paper's value.\n"
     text += to_toml(read_config(base, parse_settings(settings)))
     write_atomically(file, lambda out: out.write(text.encode()))
     click.echo(file)

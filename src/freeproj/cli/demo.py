@@ -35,12 +35,22 @@ _CHANCE = -0.5  # one suit of four is right
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("demo"),
     show_default=True,
-    help="The folder of the run and its GIF.",
+    help="Folder for the run and its GIF.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the run.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def demo(out: Path, seed: int, as_json: bool) -> None:
-    """Train an agent that adapts, and show it: about a minute on a laptop."""
+    """Train an agent that visibly adapts within an episode: about a minute.
+
+    Prints its return in each trial, beside the same agent shown only zeros and beside
+    chance, draws a plot, and saves an episode as a GIF.
+    """
     from freeproj.experiments.agents import load_agent
     from freeproj.experiments.settings import read_config
 

@@ -17,12 +17,12 @@ __all__ = ["envs"]
 
 _N_TRIALS = 16
 _LEGEND = (
-    "obs: entries of an observation; act: actions (R: a real number); steps: of the "
-    "longest trial. Returns of one trial: chance, of uniform actions; blind, of the "
-    "best simple policy that looks at nothing; best, of all policies, where the start "
-    f"was met in an earlier trial. limit: what none exceeds in {_N_TRIALS} trials of a "
-    "new start. ~ estimate, ≤ bound, ≥ reached, – not known. The level Easy may be "
-    "left out of a name. `freeproj envs NAME` says more."
+    "obs: size of an observation. act: number of actions (R: a real number). steps: "
+    "longest trial. Returns of one trial: chance, uniformly random actions; blind, the "
+    "best simple policy that ignores its observation; best, the best policy that has "
+    f"met the same start in an earlier trial. limit: the most that {_N_TRIALS} trials "
+    "from one new start can earn. ~ estimate, ≤ bound, ≥ reached, – not known. Easy "
+    "may be left out of a name. `freeproj envs NAME` shows more."
 )
 _MARKS = {"exact": "", "estimate": "~", "bound": "≤", "reached": "≥"}
 _UNKNOWN = "–"
@@ -30,11 +30,11 @@ _UNKNOWN = "–"
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def envs(name: str | None, as_json: bool) -> None:
-    """List the tasks with sizes, chance level and best return.
+    """List the tasks with their sizes, chance level and best return.
 
-    With NAME: what is known about that task, in full.
+    With NAME, show all that is known about that task.
     """
     if name is None:
         tasks = [f.make(level) for f in REGISTRY.values() for level in f.levels or [""]]

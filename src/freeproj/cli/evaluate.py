@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "watch"]
 
 _RUN = click.argument("run", type=click.Path(path_type=Path))
-_TASK = click.option("--task", default="", help="Another task than that of the run.")
-_SEED = click.option("--seed", default=0, show_default=True, help="Of the episodes.")
+_TASK = click.option(
+    "--task", default="", help="Test on this task instead of the run's own."
+)
+_SEED = click.option(
+    "--seed", default=0, show_default=True, help="Seed of the episodes."
+)
 
 
 @click.command(cls=SpreadCommand, spread=("--maps",))
@@ -33,15 +37,19 @@ _SEED = click.option("--seed", default=0, show_default=True, help="Of the episod
     "maps",
     multiple=True,
     metavar="NAME...",
-    help="Maps of observations, as `tile minus_tile random zero`; your own as "
-    "module:function. The run's own by default.",
+    help="Maps to test on, e.g. `tile minus_tile random zero`, or your own as "
+    "module:function. Default: those of the run.",
 )
 @_SEED
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(
     run: Path, task: str, maps: tuple[str, ...], seed: int, as_json: bool
 ) -> None:
-    """Test the agent of RUN without learning, on several maps at once."""
+    """Test the agent of RUN on several maps at once; nothing is learned.
+
+    RUN is a run's folder, an exported file, or an agent that ships with freeproj:
+    cartpole, flash-cards, repeat-first.
+    """
     from freeproj.evaluation import evaluate as measure
     from freeproj.experiments.agents import load_agent
     from freeproj.training import seed_key
@@ -98,7 +106,7 @@ def _as_text(
     found: dict[str, Evaluation], config: TrainConfig, tasks: list[str]
 ) -> list[str]:
     lines = [
-        f"{', '.join(tasks)}: {config.evaluation.n_envs} environments for each map, "
+        f"{', '.join(tasks)}: {config.evaluation.n_envs} environments per map, "
         f"episodes of {config.n_trials} trials",
         "",
         f"{'map':<14}{'norm':>6}{'return':>10}{'± se':>9}{'episodes':>10}"
@@ -112,9 +120,14 @@ def _as_text(
             f"{_shown(trials[0], 3):>13}{_shown(trials[-1], 3):>12}"
         )
     trained = config.projection.scale
-    lines += ["", f"Training maps have norm {trained:.2f}. – : no episode finished."]
+    lines += [
+        "",
+        f"Training maps have norm {trained:.2f}. A dash: no episode finished.",
+    ]
     if "zero" in found:
-        lines.append("zero: the observation blanked; what the agent earns blind.")
+        lines.append(
+            "zero: the observation is replaced by zeros, so the agent plays blind."
+        )
     return lines + [_levels(task, config.n_trials) for task in tasks]
 
 
@@ -146,18 +159,23 @@ def _levels(task: str, n_trials: int) -> str:
 @click.command()
 @_RUN
 @_TASK
-@click.option("--map", "map_", default="", help="The map; the run's own by default.")
+@click.option(
+    "--map",
+    "map_",
+    default="",
+    help="Map to play under. Default: the first of the run's.",
+)
 @_SEED
 @click.option("--delay", default=0.15, show_default=True, help="Seconds per step.")
 @click.option(
     "--gif",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Draw the episode into this file instead.",
+    help="Save the episode as a GIF instead of printing it.",
 )
 def watch(
     run: Path, task: str, map_: str, seed: int, delay: float, gif: Path | None
 ) -> None:
-    """Show one episode of the agent of RUN in the terminal. Ctrl-C ends it."""
+    """Show one episode of the agent of RUN, step by step. Ctrl-C ends it."""
     from freeproj.experiments.agents import load_agent
     from freeproj.watching import play_episode
 

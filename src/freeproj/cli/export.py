@@ -22,14 +22,18 @@ _MAPS = ("tile", "minus_tile", "random", "zero")
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--command", default="", help="For the card: how it was trained.")
-@click.option("--does-not", default="", help="For the card: what it does not do.")
+@click.option(
+    "--command", default="", help="Text for the card: how the agent was trained."
+)
+@click.option(
+    "--does-not", default="", help="Text for the card: what the agent does not do."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")
 def export(run: Path, file: Path, command: str, does_not: str, as_json: bool) -> None:
-    """Write the agent of RUN into FILE, which ends in .npz.
+    """Save the agent of RUN as FILE, which must end in .npz.
 
-    FILE holds weights, settings and a card with the returns under several maps. It can
-    be used wherever a command takes a run, and in Python by `freeproj.load_agent`.
+    FILE holds weights, settings and a card with its returns on four maps. Use it
+    wherever a command takes a run, or in Python with `freeproj.load_agent(FILE)`.
     """
     from freeproj.experiments.agents import export_agent, load_agent
 

@@ -18,26 +18,26 @@ __all__ = ["figure", "figures"]
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The file to write: .png, .svg or .pdf. Default: NAME.png.",
+    help="File to write: .png, .svg or .pdf. Default: NAME.png.",
 )
 @click.option(
     "--from",
     "numbers_from",
     type=click.Path(path_type=Path),
-    help="Draw from a saved .npz instead of computing.",
+    help="Draw the numbers in this .npz file instead of computing them.",
 )
 @click.option(
     "--runs",
     metavar="RUNS",
-    help="A folder of training runs, or published:NAME, for the figures drawn from "
-    "them. Default: runs, or what `freeproj reproduce` has left in results.",
+    help="For figures of training runs: their folder, or published:NAME. Default: runs "
+    "or the runs that `freeproj reproduce` left in results.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change a number of the figure, e.g. depth=7; may be repeated.",
+    help="Change an option of the figure, e.g. depth=7; may be repeated.",
 )
 def figure(
     name: str,
@@ -46,14 +46,14 @@ def figure(
     runs: str | None,
     settings: tuple[str, ...],
 ) -> None:
-    """Draw the figure NAME and save its numbers beside it.
+    """Draw figure NAME and save its numbers in an .npz file beside it.
 
     `freeproj figures` lists the names.
     """
     options, dataset = parse_settings(settings), None
     needs_runs = find(name).needs_runs and numbers_from is None
     if runs is not None and not needs_runs:
-        click.echo(f"{name} is not drawn from runs; --runs is left aside.", err=True)
+        click.echo(f"{name} is not drawn from runs; --runs is ignored.", err=True)
     with working(name):
         if needs_runs and (source := runs or _usual_runs()):
             dataset = _read(source)
@@ -90,5 +90,5 @@ def figures() -> None:
     """List the figures that `freeproj figure` can draw."""
     width = max(map(len, FIGURES))
     for spec in map(find, FIGURES):
-        runs = "; from --runs" if spec.needs_runs else ""
+        runs = " [needs --runs]" if spec.needs_runs else ""
         click.echo(f"{spec.name:<{width}}  {spec.title}{runs}")

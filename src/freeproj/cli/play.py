@@ -23,19 +23,19 @@ _QUIT = ("q", "quit", "exit")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Fixes deck, board or start. Default: a new one each time.",
+    help="Seed of the deck, board or start. Default: a new one each time.",
 )
 @click.option(
     "--trials",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How often to play the same deck, board or start, as an agent does.",
+    help="How often to play the same deck, board or start.",
 )
 def play(task: str, seed: int | None, trials: int) -> None:
-    """Play TASK in the terminal, by names or numbers of actions.
+    """Play TASK yourself: type an action's name or number.
 
-    Leave with q, Ctrl-D or Ctrl-C. `freeproj envs` lists the tasks.
+    Quit with q, Ctrl-D or Ctrl-C. `freeproj envs` lists the tasks.
     """
     env = _playable(task)
     seed = secrets.randbelow(10**6) if seed is None else seed
@@ -64,7 +64,7 @@ def parse_action(text: str, names: Sequence[str]) -> int:
     meant = exact or [i for i, name in enumerate(names) if name.startswith(word)]
     if word and len(meant) == 1:
         return meant[0]
-    raise ValueError(f"{text.strip()!r} is no action: {_choices(names)}.")
+    raise ValueError(f"{text.strip()!r} is not an action; choose {_choices(names)}.")
 
 
 def _playable(task: str) -> Environment:

@@ -16,10 +16,10 @@ __all__ = ["published"]
 
 @click.command()
 @click.argument("name", default="")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--wide", is_flag=True, help="All columns, however wide.")
 def published(name: str, as_json: bool, wide: bool) -> None:
-    """List the published studies, or print the returns of the study NAME."""
+    """List the studies whose results ship with freeproj, or print study NAME."""
     with working("reading"):
         from freeproj.published import names
         from freeproj.published import published as read

@@ -16,25 +16,29 @@ __all__ = ["report"]
 @click.option(
     "--published",
     is_flag=True,
-    help="The page of the published studies only, without runs of one's own.",
+    help="Only the published studies, without runs of your own.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results"),
     show_default=True,
-    help="The folder for figures, numbers and report.html.",
+    help="Folder for figures, their numbers and report.html.",
 )
-@click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
+@click.option(
+    "--only", multiple=True, metavar="NAME", help="Only this figure; may be repeated."
+)
 @click.option(
     "--import",
     "modules",
     multiple=True,
     metavar="MODULE",
-    help="Import a module of one's own first, which adds claims, figures or tables.",
+    help="Import this module first; it may add claims, figures or tables.",
 )
-@click.option("--again", is_flag=True, help="Compute anew what is already there.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option(
+    "--again", is_flag=True, help="Compute the analyses again, even if saved."
+)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 def report(
     runs: str | None,
     published: bool,
@@ -44,14 +48,14 @@ def report(
     again: bool,
     quiet: bool,
 ) -> None:
-    """Write report.html from RUNS: a folder of runs, or a file of a dataset.
+    """Write report.html from RUNS: a folder of runs, or a dataset file.
 
-    The page opens with the published studies; the runs follow as the user's own.
-    Analyses that are missing are computed first; figures of runs always. Runs that are
-    still going on count as far as they are.
+    The page opens with the published studies; your own runs follow. Analyses that are
+    not saved yet are computed first; figures of runs are always drawn again. Unfinished
+    runs are included as far as they have come.
     """
     if published == (runs is not None):
-        raise ValueError("Give a folder of runs, or --published, and not both.")
+        raise ValueError("Give either a folder of runs or --published.")
     from freeproj.names import import_own
     from freeproj.report.page.building import key_lines, make_report
 

@@ -10,7 +10,7 @@ from freeproj.cli.progress import track
 
 __all__ = ["reproduce"]
 
-# What is trained: two minutes, the published studies anew (hours), the paper's (days).
+# What is trained: minutes; the published studies again, hours; the paper's, days.
 _SCALES = ("quick", "laptop", "paper", "none")
 
 
@@ -20,20 +20,29 @@ _SCALES = ("quick", "laptop", "paper", "none")
     type=click.Choice(_SCALES),
     default="quick",
     show_default=True,
-    help="quick: the sign slip, in minutes; laptop: the published studies anew, in "
-    "hours; paper: the paper's own, for accelerators; none: analyses only.",
+    help="What to train. quick: a small study of the missing sign correction, minutes; "
+    "laptop: the published studies again, hours; paper: the paper's own study, for "
+    "accelerators; none: nothing, only the analyses.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("results"),
     show_default=True,
-    help="The folder for runs, pictures, numbers and report.html.",
+    help="Folder for runs, figures, their numbers and report.html.",
 )
-@click.option("--only", multiple=True, metavar="NAME", help="Only this picture.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; one per core.")
-@click.option("--again", is_flag=True, help="Compute the analyses anew.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option(
+    "--only", multiple=True, metavar="NAME", help="Only this figure; may be repeated."
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of processes. Default: one per core.",
+)
+@click.option(
+    "--again", is_flag=True, help="Compute the analyses again, even if saved."
+)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 def reproduce(
     scale: str,
     out: Path,
@@ -42,10 +51,10 @@ def reproduce(
     again: bool,
     quiet: bool,
 ) -> None:
-    """Train the study, compute every analysis, write report.html.
+    """Train a study, compute all analyses and write report.html.
 
-    What an earlier, broken run has finished is kept. The runs are in OUT/runs-SCALE, so
-    that scales do not mix.
+    Rerun the same command to resume: finished runs and analyses are kept. The runs are
+    stored in OUT/runs-SCALE.
     """
     from freeproj.report.figures import find
     from freeproj.report.page.building import key_lines, make_report
@@ -54,7 +63,7 @@ def reproduce(
     runs = out / f"runs-{scale}"
     trains = scale != "none" and (not only or any(spec.needs_runs for spec in specs))
     failed = _train(scale, runs, jobs, quiet) if trains else 0
-    _announce("Analyses and pictures", quiet)
+    _announce("Analyses and figures", quiet)
     made = make_report(
         out,
         runs if runs.exists() else None,

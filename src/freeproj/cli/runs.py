@@ -23,13 +23,15 @@ _RETURN = "test/{}/episodes/episode_return"
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
-@click.option("--health", help="Only runs of this health: running, finished, …")
+@click.option(
+    "--health", help="Only runs of this health: running, finished, diverged or damaged."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def runs(folder: Path, health: str | None, as_json: bool) -> None:
-    """List the runs below FOLDER with their settings, health and last return.
+    """List the runs below FOLDER with health, progress and last return.
 
-    Of the settings only those are shown that differ. Runs that cannot be used are named
-    with the reason.
+    Only settings that differ between the runs are shown. Runs that cannot be used are
+    listed with the reason.
     """
     from freeproj.experiments.dataset import read_dataset
     from freeproj.experiments.records import HEALTHS
@@ -88,7 +90,7 @@ def _print(dataset: Dataset, folder: Path, health: str | None) -> None:
         first = waiting[0].folder
         assert first is not None
         click.echo(
-            "Resume one that was interrupted: "
+            "Resume an interrupted run: "
             f"freeproj train {first / 'config.toml'} --out {first.parent}"
         )
 

@@ -98,7 +98,7 @@ def _is_number(text: str) -> bool:
 @click.option(
     "--trials",
     type=click.IntRange(min=0),
-    help="Draws of the bases per length; 0 predicts only.  [default: by d]",
+    help="Draws of the bases per length; 0: predict only. Default: depends on d.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
 @click.option(
@@ -106,22 +106,24 @@ def _is_number(text: str) -> bool:
     type=click.Choice(["orthogonal", "permutation"]),
     default="orthogonal",
     show_default=True,
-    help="Where the bases are drawn from.",
+    help="Group from which the bases are drawn.",
 )
 @click.option(
     "--target",
     type=click.Path(path_type=Path),
-    help="What to predict: one value for each sample; chooses ℓ and ridge by risk.",
+    help="File with one value per sample to predict; chooses ℓ and ridge by risk.",
 )
-@click.option("--transpose", is_flag=True, help="Samples are in the rows.")
+@click.option("--transpose", is_flag=True, help="Use if samples are in the rows.")
 @click.option("--center", is_flag=True, help="Subtract the mean sample (and target).")
 @click.option("--no-rescale", is_flag=True, help="Keep the data's own scale.")
-@click.option("--array", help="Which array of an .npz file.")
+@click.option("--array", help="Name of the array in an .npz file.")
 @click.option(
-    "--plot", type=click.Path(path_type=Path), help="Draw into a .png, .svg or .pdf."
+    "--plot",
+    type=click.Path(path_type=Path),
+    help="Save a figure as .png, .svg or .pdf.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 def spectra(
     data: Path,
     lengths: tuple[tuple[int, ...], ...],
@@ -139,10 +141,10 @@ def spectra(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Effective dimension of the matrix in DATA, predicted beside measured.
+    """Compute the effective dimension of DATA, predicted and measured.
 
-    With --target, also the word length and ridge of least predicted risk for ridge
-    regression on that target.
+    With --target, also find the word length and ridge with the least predicted risk
+    for ridge regression on that target.
 
     DATA is a .npy, .npz, .csv or .parquet file with dimensions in the rows and samples
     in the columns (d x p); use --transpose if samples are in the rows. The samples are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,13 @@ __all__ = ["carry_out", "sweep"]
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("runs"),
     show_default=True,
-    help="The folder that holds the runs' folders.",
+    help="Folder in which each run gets its own folder.",
 )
-@click.option("--dry-run", is_flag=True, help="Only list and count the runs.")
+@click.option("--dry-run", is_flag=True, help="List and count the runs; start nothing.")
 @click.option(
     "--estimate",
     is_flag=True,
-    help="With --dry-run: time short updates, say what all take.",
+    help="Like --dry-run; also time short updates to estimate the whole study.",
 )
 @click.option(
     "--engine",
@@ -38,7 +39,11 @@ __all__ = ["carry_out", "sweep"]
     show_default=True,
     help="local (processes), ray (Ray tasks), or your own module:attribute.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes; one per core.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of processes. Default: one per core.",
+)
 @click.option(
     "--seeds-together",
     type=click.IntRange(min=1),
@@ -47,17 +52,28 @@ __all__ = ["carry_out", "sweep"]
     metavar="K",
     help="Train K seeds at once in each process or Ray task: for accelerators.",
 )
-@click.option("--address", help="A running Ray cluster, e.g. auto. Default: start one.")
-@click.option("--cpus", type=float, default=1, show_default=True, help="Per Ray task.")
-@click.option("--gpus", type=float, default=0, show_default=True, help="Per Ray task.")
+@click.option(
+    "--address",
+    help="Address of a running Ray cluster, e.g. auto. Default: start a local one.",
+)
+@click.option(
+    "--cpus", type=float, default=1, show_default=True, help="CPUs per Ray task."
+)
+@click.option(
+    "--gpus", type=float, default=0, show_default=True, help="GPUs per Ray task."
+)
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Override a setting of every run, or values of the grid: seeds=[0,1].",
+    help="Override a setting of every run, or the values of an axis of the grid, e.g. "
+    "seeds=[0,1]; may be repeated.",
 )
-@click.option("--quiet", is_flag=True, help="No progress.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --dry-run or --estimate: print JSON."
+)
 def sweep(
     study: str,
     out: Path,
@@ -71,11 +87,15 @@ def sweep(
     gpus: float,
     settings: tuple[str, ...],
     quiet: bool,
+    as_json: bool,
 ) -> None:
-    """Carry out STUDY: a TOML file, or quick, laptop or paper.
+    """Run all runs of STUDY: a TOML file, or the name of a shipped study.
 
-    Finished runs are skipped, interrupted ones go on where they were.
+    Finished runs are skipped and interrupted ones resumed, so rerun the same command
+    after an interruption.
     """
+    if as_json and not (dry_run or estimate):
+        raise ValueError("--json is for --dry-run and --estimate.")
     if engine != "ray" and (address or cpus != 1 or gpus):
         raise ValueError("--address, --cpus and --gpus are for --engine ray.")
     if engine != "local" and jobs:
@@ -86,9 +106,17 @@ def sweep(
 
     configs = read_study(study, parse_settings(settings)).runs()
     if dry_run or estimate:
-        todo = _print_plan(configs, out)
-        if estimate and todo:
-            _print_estimate(todo, jobs)
+        plan = _plan(configs, out)
+        todo = [
+            config
+            for config, run in zip(configs, plan["runs"], strict=True)
+            if run["state"] == "to do"
+        ]
+        costs = _estimate(todo, jobs) if estimate and todo else None
+        if as_json:
+            click.echo(json.dumps({**plan, "estimate": costs}, indent=2))
+        else:
+            click.echo("\n".join([*_plan_lines(plan), *_estimate_lines(costs)]))
         return
     together = {"seeds_together": seeds_together}
     options = {
@@ -110,7 +138,7 @@ def carry_out(
     quiet: bool = False,
     **options: Any,
 ) -> list:
-    """Does what is left of the runs, tells of each that failed and returns those."""
+    """Run what is not finished yet; report and return the runs that failed."""
     from freeproj.experiments.engines import find_engine, split_finished
     from freeproj.experiments.run import run_folder
 
@@ -141,29 +169,42 @@ def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) 
         raise SystemExit(exit_code(stop)) from None
 
 
-def _print_plan(configs: tuple, out: Path) -> list:
-    """List the runs and say what the study can tell; return those that are to do."""
+def _plan(configs: tuple, out: Path) -> dict[str, Any]:
+    """Return the runs with their states, and what the study can tell."""
     from freeproj.experiments.engines import split_finished
     from freeproj.experiments.run import run_folder
     from freeproj.experiments.study import cell_names
     from freeproj.stats import power_line
 
-    todo, _ = split_finished(configs, out)
-    waiting, names = set(todo), cell_names(configs)
-    width = max(map(len, names))
-    for config, name in zip(configs, names, strict=True):
-        state = "to do" if config in waiting else "finished"
-        folder = run_folder(out, config).name
-        click.echo(
-            f"{name} seed {config.seed}".ljust(width + 9) + f" {state:<8} {folder}"
-        )
+    waiting, names = set(split_finished(configs, out)[0]), cell_names(configs)
     cells = collections.Counter(names)
-    click.echo(f"{len(configs)} runs of {len(cells)} cells, {len(todo)} to do.")
-    click.echo(power_line(min(cells.values()), n_cells=len(cells)))
-    return todo
+    runs = [
+        {
+            "cell": name,
+            "seed": config.seed,
+            "state": "to do" if config in waiting else "finished",
+            "folder": run_folder(out, config).name,
+        }
+        for config, name in zip(configs, names, strict=True)
+    ]
+    power = power_line(min(cells.values()), n_cells=len(cells))
+    return {"runs": runs, "cells": len(cells), "to_do": len(waiting), "power": power}
 
 
-def _print_estimate(todo: list, jobs: int | None) -> None:
+def _plan_lines(plan: dict[str, Any]) -> list[str]:
+    runs = plan["runs"]
+    width = max(len(run["cell"]) for run in runs) + 9
+    lines = [
+        f"{run['cell']} seed {run['seed']}".ljust(width)
+        + f" {run['state']:<8} {run['folder']}"
+        for run in runs
+    ]
+    counted = f"{len(runs)} runs of {plan['cells']} cells, {plan['to_do']} to do."
+    return [*lines, counted, plan["power"]]
+
+
+def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
+    """Time a short update of each memory; return what the runs will take here."""
     from freeproj.experiments.engines import programs_of
     from freeproj.experiments.engines.costs import run_bytes, run_seconds
     from freeproj.experiments.engines.local import measure_costs, n_cores
@@ -176,16 +217,33 @@ def _print_estimate(todo: list, jobs: int | None) -> None:
     programs = {programs_of(config): config for config in todo}
     training = sum(run_seconds(each, costs[each.memory]) for each in todo)
     starting = sum(costs[each.memory].start_seconds for each in programs.values())
-    memory = max(run_bytes(each, costs[each.memory]) for each in todo)
-    for name, sample in samples.items():
-        seconds = run_seconds(sample, costs[name])
-        click.echo(
-            f"{name}: a run of {sample.n_updates} updates takes about "
-            f"{duration(seconds)}, getting its programs ready "
-            f"{duration(costs[name].start_seconds)}."
-        )
-    click.echo(
-        f"About {duration((training + starting) / n_workers)} in {n_workers} "
-        f"process(es) of one thread, {memory / 1e9:.1f} GB each; measured on this "
-        f"machine as it is now."
-    )
+    return {
+        "memories": {
+            name: {
+                "updates": sample.n_updates,
+                "run_seconds": run_seconds(sample, costs[name]),
+                "compile_seconds": costs[name].start_seconds,
+            }
+            for name, sample in samples.items()
+        },
+        "processes": n_workers,
+        "seconds": (training + starting) / n_workers,
+        "bytes_per_process": max(run_bytes(e, costs[e.memory]) for e in todo),
+    }
+
+
+def _estimate_lines(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return []
+    lines = [
+        f"{name}: a run of {each['updates']} updates takes about "
+        f"{duration(each['run_seconds'])}, compiling its programs "
+        f"{duration(each['compile_seconds'])}."
+        for name, each in found["memories"].items()
+    ]
+    return [
+        *lines,
+        f"About {duration(found['seconds'])} in {found['processes']} process(es) of "
+        f"one thread, {found['bytes_per_process'] / 1e9:.1f} GB each; measured on this "
+        "machine as it is now.",
+    ]

@@ -1,4 +1,4 @@
-"""`freeproj table NAME`: a table of the paper, with the numbers of one's own runs."""
+"""`freeproj table NAME`: a table of the paper beside the numbers of your runs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _WIDE = 240
     "sources",
     multiple=True,
     metavar="RUNS",
-    help="A folder of runs, a .csv, .parquet or .npz file of a dataset, or "
-    "published:NAME; may be repeated.",
+    help="A folder of runs, a dataset file (.csv, .parquet, .npz) or published:NAME; "
+    "may be repeated.",
 )
 @click.option(
     "--format",
@@ -33,8 +33,8 @@ _WIDE = 240
     show_default=True,
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("--wide", is_flag=True, help="All columns, however wide.")
-@click.option("--out", type=click.Path(path_type=Path), help="A file to write to.")
+@click.option("--wide", is_flag=True, help="Show all columns, even if they do not fit the terminal.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
 def table(
     name: str,
     sources: tuple[str, ...],
@@ -43,11 +43,11 @@ def table(
     wide: bool,
     out: Path | None,
 ) -> None:
-    """Print the table NAME: every cell of the runs, beside the paper's.
+    """Print a table of your runs beside the paper's numbers.
 
     NAME is table-results (Table 1), table-lengths (Table 2), table-held-out (tasks
     held out from training) or table-maps (returns per trial on every test map).
-    Columns that do not fit the terminal are dropped.
+    Columns that do not fit the terminal are left out.
     """
     from freeproj.report.tables import TABLES, format_table
 

@@ -33,12 +33,14 @@ __all__ = ["train"]
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("runs"),
     show_default=True,
-    help="The folder that holds the run's folder.",
+    help="Folder in which the run gets its own folder.",
 )
-@click.option("--resume", is_flag=True, help="Only go on with an interrupted run.")
+@click.option(
+    "--resume", is_flag=True, help="Resume an interrupted run; never start a new one."
+)
 @click.option("--tensorboard", is_flag=True, help="Write TensorBoard files as well.")
 @click.option("--wandb", is_flag=True, help="Report to Weights & Biases as well.")
-@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@click.option("--quiet", is_flag=True, help="Show no progress and no summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def train(
     config: str | None,
@@ -50,10 +52,11 @@ def train(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Train an agent as CONFIG says: a TOML file, or the name of a shipped one.
+    """Train an agent with the settings in CONFIG: a TOML file, or a preset.
 
-    Without CONFIG the settings are the paper's. The run's folder is named by its
-    settings; a finished run is not run again, an interrupted one goes on.
+    Presets: smoke (seconds), demo, laptop (minutes), in_context, paper, release.
+    Without CONFIG the settings are the paper's. Rerun the same command to resume an
+    interrupted run; a finished run is not trained again.
     """
     from freeproj.cli.train_view import TrainProgress, summary, summary_text
     from freeproj.experiments.run import open_run, run_training

@@ -57,7 +57,7 @@ def _table_rows(report: OwnDataReport, column: int) -> list[tuple[str, ...]]:
     own = report.without_words[column]
     blank = ("", "", "")
     rows: list[tuple[str, ...]] = [
-        (ridge, "0", "-", f"{own:.4f}", *blank, f"{own / c:.4f}", "")
+        (ridge, "0", "–", f"{own:.4f}", *blank, f"{own / c:.4f}", "")
     ]
     for row, (length, n) in enumerate(
         zip(report.lengths, report.n_generators, strict=True)
@@ -74,7 +74,7 @@ def _table_rows(report: OwnDataReport, column: int) -> list[tuple[str, ...]]:
 
 
 def _shown(number: float) -> str:
-    return "-" if np.isnan(number) else f"{number:.4f}"
+    return "–" if np.isnan(number) else f"{number:.4f}"
 
 
 def _risk_table(report: OwnDataReport) -> list[str]:
@@ -82,7 +82,7 @@ def _risk_table(report: OwnDataReport) -> list[str]:
     risk = report.risk
     if risk is None:
         return []
-    rows = [("ℓ", "best ridge", "per sample", "risk", "of zero's")]
+    rows = [("ℓ", "best ridge", "per sample", "risk", "risk / zero")]
     for length, ridge, value in zip(*risk[:3], strict=True):
         each = (f"{ridge:.3g}", f"{ridge / report.n_samples:.3g}")
         share = f"{value / risk.zero_risk:.3f}"
@@ -90,7 +90,7 @@ def _risk_table(report: OwnDataReport) -> list[str]:
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     title = "predicted risk of ridge regression on the target, best ridge for each ℓ"
     lines = ["  ".join(map(str.rjust, row, widths)) for row in rows]
-    return ["", title, *lines, f"risk of predicting zero: {risk.zero_risk:.4g}"]
+    return ["", title, *lines, f"always predicting zero has risk {risk.zero_risk:.4g}"]
 
 
 def _by_risk(report: OwnDataReport) -> list[str]:
@@ -107,7 +107,8 @@ def _by_risk(report: OwnDataReport) -> list[str]:
     )
     if risk.risks[best] > (1 - _SAME) * risk.zero_risk:
         return [
-            "Nothing helps: no length or ridge predicts this target from this data."
+            "No length and no ridge predicts this target from these data better than "
+            "always predicting zero."
         ]
     if abs(words_best - own) < _SAME * own:
         return [
@@ -141,10 +142,10 @@ def _by_effective_dimension(report: OwnDataReport) -> list[str]:
         )
     return [
         text,
-        "This does not say which ℓ to take: with n^ℓ fixed d_eff falls with ℓ for any "
-        "data, so it would always name the longest word. To choose by predicted risk, "
-        "give what the data should predict (--target).",
-        f"{report.n_words} words can be had with ℓ = "
+        "This does not say which ℓ to take: at a fixed number of words d_eff falls "
+        "with ℓ for any data, so it would always favour the longest word. To choose by "
+        "predicted risk, give what the data should predict (--target).",
+        f"{report.n_words} words are possible with ℓ = "
         f"{', '.join(map(str, _possible_lengths(report.n_words)))}.",
     ]
 
@@ -154,8 +155,8 @@ def _centre(report: OwnDataReport) -> list[str]:
         return []
     return [
         f"The data are not centred: {report.mean_share:.0%} of the samples' mean "
-        "squared norm is the mean sample's, one direction that hides the others. "
-        "Subtract it (--center)."
+        "squared norm comes from the mean sample, a single direction that hides the "
+        "others. Subtract it with --center."
     ]
 
 
@@ -206,6 +207,7 @@ def _sizes(report: OwnDataReport) -> list[str]:
     if report.dim > report.n_samples:
         lines.append(
             f"Only {report.n_samples} samples in {report.dim} dimensions: d_eff/d "
-            f"cannot pass p/d = {report.aspect:.3g}. If these are swapped, transpose."
+            f"cannot exceed p/d = {report.aspect:.3g}. If rows and columns are "
+            "swapped, use --transpose."
         )
     return lines

@@ -1,6 +1,6 @@
 """Spectra of block matrices of words, one column per length (appendix C).
 
-Four pictures come from here: the paper's partial transpose, the raw square, the
+Four figures come from here: the paper's partial transpose, the raw square, the
 shuffled one, all over O(64), and the transpose over S(16), where a second row leaves
 out the all-ones vector that every permutation fixes.
 """
@@ -26,7 +26,7 @@ _N_BINS = 50
 _TITLES = {
     "transposed": "Partial transpose (2,7)(4,5)",
     "raw": "Raw square, no transpose",
-    "shuffled": "Uniform shuffle, anew in each trial",
+    "shuffled": "Uniform shuffle, drawn anew in each trial",
 }
 
 
@@ -68,7 +68,7 @@ def draw(numbers: Numbers) -> Figure:
     """Draw histograms of K above those of √K, or of K without the all-ones vector."""
     spectra = numbers["eigenvalues"]
     if str(numbers["group"]) == "permutation":
-        lower = ("eigenvalue of K off the ones", numbers["eigenvalues_without_ones"], 1)
+        lower = ("eigenvalue, ones removed", numbers["eigenvalues_without_ones"], 1)
     else:
         lower = ("singular value, √K", spectra, 2)
     rows = [("eigenvalue of K", spectra, 1), lower]

@@ -34,7 +34,7 @@ def _update_chart(numbers: Numbers) -> _Chart:
 
 def _trial_chart(numbers: Numbers) -> _Chart:
     """Return the return of trial 1, 2, …, one task and setting at a time."""
-    x = {"title": "trial", "name": "trial"}
+    x = {"title": "trial", "name": "trial", "whole": True}
     return _curves(numbers, "trials", x, "return of a trial", per_trial=True)
 
 
@@ -127,7 +127,7 @@ CHARTS: dict[str, Callable[[Numbers], _Chart]] = {
 def _curves(
     numbers: Numbers,
     places: str,
-    x: dict[str, str],
+    x: dict[str, Any],
     ylabel: str,
     also: dict[str, str] | None = None,
     per_trial: bool = False,

@@ -7,7 +7,7 @@ analyses that need no runs. Nothing here names a claim, a figure or a table.
 from __future__ import annotations
 
 import base64
-import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,7 @@ from PIL import Image
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.published import names, published
-from freeproj.report.figures import FigureSpec
+from freeproj.report.figures import FigureSpec, render
 from freeproj.report.paper.claims import CLAIMS, judge_analyses, judge_runs
 from freeproj.report.paper.facts import StudyFacts, study_facts
 from freeproj.report.paper.verdicts import Claim
@@ -36,9 +36,6 @@ __all__ = [
     "published_part",
     "published_studies",
 ]
-
-_MAX_WIDTH = 1500  # pixels of an embedded figure: sharp at the page's width
-_COLOURS = 128
 
 
 class Study(NamedTuple):
@@ -69,14 +66,15 @@ class Picture:
 
     @property
     def data_address(self) -> str:
-        """A small copy of the PNG as a data address: the page needs no other file."""
-        with Image.open(self.png) as image:
-            width = min(image.width, _MAX_WIDTH)
-            size = (width, round(image.height * width / image.width))
-            small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
-        file = io.BytesIO()
-        small.quantize(_COLOURS).save(file, "PNG", optimize=True)
-        return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
+        """The figure as SVG in a data address: sharp, and the page needs no other file.
+
+        The ground is left out: it is the page's, light or dark.
+        """
+        svg = render(self.spec.load(), self.numbers, ".svg", transparent=True).decode()
+        shorter = re.sub(r"(\.\d\d)\d+", r"\1", svg)  # hundredths of a point
+        return (
+            f"data:image/svg+xml;base64,{base64.b64encode(shorter.encode()).decode()}"
+        )
 
     @property
     def width(self) -> int:

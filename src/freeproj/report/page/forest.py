@@ -16,7 +16,7 @@ class Bar(NamedTuple):
     """Places in per cent of the line's width, and the numbers as texts."""
 
     finding: Finding
-    value: float | None  # None: no data
+    value: float
     low: float
     high: float
     text: str
@@ -35,6 +35,7 @@ class Forest(NamedTuple):
     threshold: float  # its place
     bars: list[Bar]
     ticks: list[tuple[float, str]]
+    without: dict[str, list[str]]  # why there is no number: what it is about
 
 
 def forests(findings: Sequence[Finding]) -> list[Forest]:
@@ -59,16 +60,19 @@ def _forest(unit: str, threshold: float, findings: list[Finding]) -> Forest:
         return round(100 * (place - start) / span, 2)
 
     def bar(finding: Finding) -> Bar:
-        if not math.isfinite(finding.value):
-            return Bar(finding, None, 0.0, 0.0, "–", "")
         ends = [end if math.isfinite(end) else finding.value for end in _ends(finding)]
         texts = _texts(finding, share)
         return Bar(finding, at(finding.value), at(ends[0]), at(ends[1]), *texts)
 
-    has_data = any(math.isfinite(finding.value) for finding in findings)
+    known = [finding for finding in findings if math.isfinite(finding.value)]
+    without: dict[str, list[str]] = {}
+    for finding in findings:
+        if not math.isfinite(finding.value):
+            why = f"{finding.basis} {finding.remark}".strip()
+            without.setdefault(why, []).append(finding.about)
     ticks = [(at(t), _tick(t, share)) for t in _ticks(start, start + span)]
-    bars = [bar(finding) for finding in findings]
-    return Forest(unit, at(threshold), bars, ticks if has_data else [])
+    bars = [bar(finding) for finding in known]
+    return Forest(unit, at(threshold), bars, ticks if known else [], without)
 
 
 def _ends(finding: Finding) -> tuple[float, float]:

@@ -31,22 +31,22 @@ __all__ = ["SECTIONS", "duration_text", "write_page"]
 SECTIONS = {
     "kernel": (
         "The kernel: longer words, fewer dimensions",
-        "Averaged over all n^ℓ words, the projections give a kernel. Its effective "
+        "Averaging the projections over all n^ℓ words gives a kernel K. Its effective "
         "dimension d_eff = Tr K(K+γ)⁻¹ counts the directions that survive a ridge γ. "
-        "Longer words over fewer generators, with the number of words held fixed, "
-        "concentrate it.",
+        "With the number of words held fixed, longer words over fewer generators "
+        "lower it.",
     ),
     "planning": (
         "Linearly solvable MDPs",
-        "Without any learning: average the solution z* of a small planning problem "
-        "over permuted copies of its states, by words of length ℓ, and see how far "
-        "the average is from the optimum.",
+        "No learning here: the solution z* of a small planning problem is averaged "
+        "over permutations of its states, one for each word of length ℓ. The figures "
+        "show how far the average is from the optimum.",
     ),
     "words": (
-        "Words, and what they share",
-        "The free group of two generators in the Poincaré disk: every vertex is a "
-        "word, every edge a letter. Two words share their way from the centre as far "
-        "as their first letters agree.",
+        "Words and their prefixes",
+        "The free group with two generators, drawn in the Poincaré disk: every vertex "
+        "is a word, every edge a letter. Two words follow the same path from the "
+        "centre for as long as their letters agree.",
     ),
     "appendix": ("Further figures", ""),
 }

@@ -53,7 +53,7 @@ report.chart = (() => {
     if (!axis.range) { const room = 0.06 * (high - low); low -= room; high += room; }
     const at = value => from + (Math.max(turn(value), low) - low) / (high - low) * (to - from);
     const marks = log ? decades(low, high).map(power => [at(10 ** power), "10" + report.raise(power)])
-      : ticks(low, high, Math.abs(to - from) / (axis.vertical ? 42 : 75)).map(value => [at(value), report.number(value)]);
+      : ticks(low, high, Math.abs(to - from) / (axis.vertical ? 42 : 75)).filter(value => !axis.whole || Number.isInteger(value)).map(value => [at(value), report.number(value)]);
     return { at, ticks: marks };
   };
 
@@ -110,10 +110,11 @@ report.chart = (() => {
     return seen.map(i => ({ place: place(i), series, i }));
   };
 
-  const drawLevel = (box, level, y, width) => {
+  const drawLevel = (box, level, y, width, bottom) => {
     const at = y.at(level.y);
     report.svg("line", { x1: margin.left, x2: width - margin.right, y1: at, y2: at, class: "level", "stroke-dasharray": level.dash || "2 4" }, box);
-    report.svg("text", { x: margin.left + 3, y: at - 4, class: "label" }, box, level.label);
+    const below = at + 12 < bottom ? at + 12 : at - 4;
+    report.svg("text", { x: width - margin.right - 3, y: below, "text-anchor": "end", class: "label" }, box, level.label);
   };
 
   const said = ({ series, i }, axes) => {
@@ -159,8 +160,8 @@ report.chart = (() => {
       const x = scale(axes.x, places, margin.left, width - margin.right);
       const y = scale({ ...axes.y, vertical: true }, all, height - margin.bottom, margin.top);
       frame(node, axes, x, y, width, height);
-      for (const level of panel.levels || []) drawLevel(node, level, y, width);
       const points = panel.series.flatMap(series => drawSeries(node, series, x, y, height - margin.bottom));
+      for (const level of panel.levels || []) drawLevel(node, level, y, width, height - margin.bottom);
       listen(node, box, points, tip, axes);
     }
     box.append(tip);
@@ -192,6 +193,7 @@ report.facets = (box, spec) => {
     lists[i].parentElement.hidden = options.length < 2;
   });
   const legend = report.make("div", { className: "legend" }, box);
+  legend.title = "Click to hide or show";
   const plot = report.make("div", { className: "plot" }, box);
   const fits = (each, column) => Object.entries(each.at).every(([key, value]) =>
     key === spec.columns?.key ? value === column : !(key in chosen) || chosen[key] === value);

@@ -30,6 +30,13 @@ report.widgets.dimension = (box, data) => {
   const ridges = Array.from({ length: 121 }, (_, i) => 10 ** (-4.2 + i * 4.4 / 120));
   const ridgeSlider = report.slider(controls, "ridge γ", { min: -4, max: 0, step: 0.05, value: -2 });
   const wordSlider = report.slider(controls, "words", { min: 2, max: 24, step: 1, value: 8 });
+  const legend = report.make("div", { className: "legend" }, box);
+  for (const length of data.lengths) {
+    const entry = report.make("span", {}, legend), swatch = report.make("span", { className: "swatch" }, entry);
+    swatch.style.setProperty("--colour", report.lengthColour(length));
+    entry.append(" ℓ = " + length);
+  }
+  report.make("span", {}, legend, "line: limit of large d; points: mean of " + data.n_trials + " draws at d = " + data.dim);
   const pair = report.make("div", { className: "pair" }, box);
   const left = report.make("div", { className: "plot" }, pair), right = report.make("div", { className: "plot" }, pair);
   const readout = report.make("p", { className: "readout" }, box);
@@ -48,7 +55,7 @@ report.widgets.dimension = (box, data) => {
       low: data.measured[row].map((v, i) => v - data.deviation[row][i]), high: data.measured[row].map((v, i) => v + data.deviation[row][i]) }));
     report.chart(left, { x: { title: "ridge γ", name: "γ =", kind: "log" }, y: { title: "effective dimension / d", range: [0, 1] } },
       [{ series: [...lines, ...measured, { name: "chosen γ", colour: "var(--muted)", dash: "2 4", x: [ridge, ridge], y: [0, 1] }] }]);
-    report.chart(right, { x: { title: "word length ℓ", labels: data.lengths.map(String) }, y: { title: "at the chosen γ", range: [0, 1] } },
+    report.chart(right, { x: { title: "word length ℓ, at the chosen γ", labels: data.lengths.map(String) }, y: { title: "effective dimension / d", range: [0, 1] } },
       [{ series: data.lengths.map((length, i) => ({ mode: "points", name: "ℓ = " + length, colour: report.lengthColour(length), x: [i], y: [at(length)] })) }]);
     readout.textContent = "At γ = " + text(ridge) + ": " + data.lengths.map(l => "ℓ = " + l + " (n = "
       + +(words ** (1 / l)).toFixed(2) + ") keeps " + (100 * at(l)).toFixed(1) + " %").join(", ") + " of the dimensions.";
