@@ -33,8 +33,16 @@ _WIDE = 240
     show_default=True,
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("--wide", is_flag=True, help="Show all columns, even if they do not fit the terminal.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
+@click.option(
+    "--wide",
+    is_flag=True,
+    help="Show all columns, even if they do not fit the terminal.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write to this file instead of printing.",
+)
 def table(
     name: str,
     sources: tuple[str, ...],
