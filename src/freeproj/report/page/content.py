@@ -71,7 +71,8 @@ class Picture:
         The ground is left out: it is the page's, light or dark.
         """
         svg = render(self.spec.load(), self.numbers, ".svg", transparent=True).decode()
-        shorter = re.sub(r"(\.\d\d)\d+", r"\1", svg)  # hundredths of a point
+        # Hundredths of a point are enough; numbers below 1 may be scales of glyphs.
+        shorter = re.sub(r"\b([1-9]\d*\.\d\d)\d+", r"\1", svg)
         return (
             f"data:image/svg+xml;base64,{base64.b64encode(shorter.encode()).decode()}"
         )
@@ -167,8 +168,8 @@ def analyses_part(pictures: Sequence[Picture]) -> Part:
 
 
 def by_preference(studies: Iterable[Study], wanted: str) -> list[Study]:
-    """Return the studies, the wanted one first."""
-    return sorted(studies, key=lambda study: study.name != wanted)
+    """Return the studies, the wanted one first, then those with most runs."""
+    return sorted(studies, key=lambda s: (s.name != wanted, -len(s.dataset)))
 
 
 def answer_of(part: Part | None) -> list[Claim]:
