@@ -24,7 +24,7 @@ def runs(tmp_path_factory):
 def test_comparing_gives_means_intervals_and_differences(runs, freeproj):
     done = freeproj("compare", runs / "slow", runs / "fast")
     assert done.code == 0
-    assert "fast less slow" in done.out
+    assert "fast minus slow" in done.out
     assert "2 pairs of seeds: too few for an interval" in done.out
     assert "nan" not in done.out
     assert max(map(len, done.out.splitlines())) <= 100

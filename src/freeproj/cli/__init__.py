@@ -96,7 +96,7 @@ def _commands() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs a command; the program's entry point."""
+    """Run a command; the program's entry point."""
     try:
         with terminable():
             _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)

@@ -136,7 +136,7 @@ def _describe(env: Environment) -> list[str]:
     lines.append(f"  best blind  {_N_TRIALS * known.best_blind[1].mean:z.2f}")
     lines.append(f"  oracle  {known.oracle(_N_TRIALS):.2f}")
     lines.append(
-        f"  headroom (oracle less best blind)  {known.headroom(_N_TRIALS):.2f}"
+        f"  headroom (oracle minus best blind)  {known.headroom(_N_TRIALS):.2f}"
     )
     return lines
 

@@ -56,7 +56,7 @@ def play(task: str, seed: int | None, trials: int) -> None:
 
 
 def parse_action(text: str, names: Sequence[str]) -> int:
-    """Returns the action meant by its number, its name or a unique beginning of it."""
+    """Return the action meant by its number, its name or a unique beginning of it."""
     word = text.strip().lower()
     if word.isdecimal() and int(word) < len(names):
         return int(word)
@@ -83,7 +83,7 @@ def _playable(task: str) -> Environment:
 
 
 def _rewards(env: Environment, seed: int) -> Iterator[float]:
-    """Plays one trial by asking for actions; yields each step's reward."""
+    """Play one trial by asking for actions; yield each step's reward."""
     key, params = jax.random.key(seed), env.default_params
     _, state = env.reset(key, params)
     step = jax.jit(env.step)
@@ -101,7 +101,7 @@ def _rewards(env: Environment, seed: int) -> Iterator[float]:
 
 
 def _ask(names: Sequence[str]) -> int:
-    """Prompts until an action is understood."""
+    """Prompt until an action is understood."""
     prompt = f"{'/'.join(names)}> " if len(names) <= 4 else "> "
     while True:
         text = input(prompt)

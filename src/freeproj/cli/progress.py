@@ -26,7 +26,7 @@ _Item = TypeVar("_Item")
 def track(
     items: Sequence[_Item], name: Callable[[_Item], str], *, quiet: bool = False
 ) -> Iterator[_Item]:
-    """Yields the items and shows on standard error which one is being worked on."""
+    """Yield the items and show on standard error which one is being worked on."""
     console = Console(stderr=True)
     if quiet:
         yield from items
@@ -43,7 +43,7 @@ def held_out(config: Any) -> str:
 
 @contextmanager
 def working(on: str) -> Iterator[None]:
-    """Shows on a terminal that work of unknown length goes on, and for how long."""
+    """Show on a terminal that work of unknown length goes on, and for how long."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     if not console.is_terminal:

@@ -69,7 +69,7 @@ class _RunState:
 
 
 class SweepView:
-    """Shows events; `n_done` counts the runs that came to their end."""
+    """Shows the events of a sweep; `n_done` counts the runs that are done."""
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
         from freeproj.experiments.study import cell_names
@@ -101,7 +101,7 @@ class SweepView:
         return self._count("done")
 
     def show(self, event: Any) -> None:
-        """Takes one event of an engine."""
+        """Take one event of an engine."""
         run = self._runs[event.config]
         if event.row is not None:
             run.take(event.row)
@@ -177,7 +177,7 @@ class SweepView:
 
 
 def duration(seconds: float) -> str:
-    """Writes a time with the units that people use for it."""
+    """Write a time with the units that people use for it."""
     if seconds < 100:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     if seconds < 100 * 60:

@@ -16,7 +16,7 @@ class Tracker(Protocol):
     """Whatever takes the rows of a log."""
 
     def log(self, row: dict[str, Any]) -> None:
-        """Takes one update."""
+        """Take one update."""
 
     def close(self) -> None:
         """Ends; nothing may be lost."""

@@ -235,7 +235,7 @@ def render(
 
 
 def check_format(out: Path) -> None:
-    """Refuse a file's name that says no known format."""
+    """Refuse a file name without a known ending."""
     if out.suffix not in FORMATS:
         known = ", ".join(FORMATS)
         raise ValueError(f"A figure's file must end in {known}, got '{out.name}'.")

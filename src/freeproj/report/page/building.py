@@ -154,7 +154,7 @@ def _draw(job: _Job, again: bool) -> tuple[Picture | None, str]:
 
 
 def _earlier(out: Path, drawn: Sequence[Picture]) -> list[Picture]:
-    """Return analyses of an earlier call; figures of runs could be of others."""
+    """Return analyses drawn earlier; figures of runs may be of other runs by now."""
     names = {picture.name for picture in drawn}
     specs = [s for s in map(find, FIGURES) if not s.needs_runs and s.name not in names]
     found = [Picture(spec, out / f"{spec.name}.png") for spec in specs]

@@ -79,7 +79,7 @@ class Picture:
 
     @property
     def width(self) -> int:
-        """Width on the page in its pixels: type is then as large as the text's."""
+        """Width in CSS pixels at which its type is as large as the page's text."""
         with Image.open(self.png) as image:
             return image.width // 2
 
@@ -114,7 +114,7 @@ class Part:
 
 
 def published_studies() -> list[Study]:
-    """Read the studies that ship with the package; none is no error."""
+    """Read the studies that ship with the package; there may be none."""
     found = [(name, published(name)) for name in names()]
     return [Study(n, each.dataset, each.meta) for n, each in found if each.dataset.runs]
 

@@ -76,7 +76,7 @@ def _forest(unit: str, threshold: float, findings: list[Finding]) -> Forest:
 
 
 def _ends(finding: Finding) -> tuple[float, float]:
-    """Of few seeds there is a point without an interval."""
+    """Ends of the interval; nan where there are too few seeds for one."""
     if finding.interval is None:
         return math.nan, math.nan
     return finding.interval[0], finding.interval[1]

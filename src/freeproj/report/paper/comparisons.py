@@ -1,6 +1,6 @@
 """Comparisons between cells that tables show and claims judge: one gate for both.
 
-Differences are shares of the headroom (best known player less best blind) wherever it
+Differences are shares of the headroom (best known player minus best blind) wherever it
 is known, so that tasks can be pooled; pairs are runs with the same seed.
 """
 
@@ -15,7 +15,7 @@ from freeproj.stats import Audit, Verdict, audit, differences, verdict
 __all__ = ["MARGIN", "Comparison", "against_plain", "looks", "share_unit"]
 
 MARGIN = 0.10  # of the headroom: what counts as no difference, stated beforehand
-_AUDIT = 0.02  # of the headroom: blanking that changes less does not count
+_AUDIT = 0.02  # of the headroom: blanking that changes minus does not count
 
 
 class Comparison(NamedTuple):

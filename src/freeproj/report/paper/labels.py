@@ -60,7 +60,7 @@ GLOSSARY: Mapping[str, str] = {
     "RP": "random projection: one random orthogonal matrix per word (ℓ = 1)",
     "FRP": "free random projection: a word is a product of ℓ > 1 random matrices",
     "MMER": "maximum over updates of the mean episode return, the paper's score",
-    "headroom": "best known player who sees the task, less best blind policy",
+    "headroom": "best known player who sees the task, minus best blind policy",
     "blind": "never looking at the observation",
     "blanked": "tested with the observation replaced by zeros",
     "held-out": "not met in training",

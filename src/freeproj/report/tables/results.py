@@ -336,7 +336,7 @@ def _notes(
         + "; the paper's: its raw return, completed within 1,024 steps, for as many "
         "trials.",
         "Less RP: minus ℓ = 1 of the same settings, seeds in pairs, as a share of the "
-        "headroom (best known player less best blind); intervals corrected for all "
+        "headroom (best known player minus best blind); intervals corrected for all "
         "comparisons.",
         "MMER: the largest evaluation of each run. Luck: what the luckiest policy "
         "reaches that never learns, in as many evaluations.",

@@ -109,7 +109,7 @@ def _versus(cells: Cells, *, name: str, statement: str, source: str) -> Claim:
         return tell("ℓ = 1 and a longer word with the same settings.")
     found = compared.verdict
     findings = cell_findings(found, cells.label) + _blind_findings(cells, compared)
-    headline = pooled_text(found, "Longer words less ℓ = 1")
+    headline = pooled_text(found, "Longer words minus ℓ = 1")
     if compared.left_out:
         headline += f" {len(compared.left_out)} cells do not use their observation."
     return Claim(name, statement, source, _GAP, headline, findings, found.outcome)
@@ -160,7 +160,7 @@ def _length_findings(cells: Cells, groups: list[dict[int, Key]]) -> tuple[Findin
                 outcome=outcome,
                 value=choice.mean / scale,
                 interval=None,
-                unit="chosen ℓ less ℓ = 1 on other seeds, share of the headroom",
+                unit="chosen ℓ minus ℓ = 1 on other seeds, share of the headroom",
                 basis=f"Halves chose {said or 'nothing'}; "
                 + f"{seeds_text([choice.n])}{few}."
                 + (f" The paper's ℓ*: {paper}." if paper else ""),

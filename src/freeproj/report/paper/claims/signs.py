@@ -43,11 +43,11 @@ def signs_explain_table(dataset: Dataset) -> Claim:
     tell = {
         "name": "sign-slip",
         "statement": "The published pattern (RP below chance, FRP not) appears with "
-        "raw QR matrices, and turns round on minus tile.",
+        "raw QR matrices, and is reversed on minus tile.",
         "source": "Table 1; QR without its sign correction has a negative diagonal",
         "rule": "Three contrasts per task and kind of bases, all expected above zero: "
-        "on tile, ℓ > 1 less ℓ = 1; at ℓ = 1, minus tile less tile; on card tasks at "
-        "ℓ = 1, chance less tile. Holds if the pooled sign-flip test says so and no "
+        "on tile, ℓ > 1 over ℓ = 1; at ℓ = 1, minus tile over tile; on card tasks at "
+        "ℓ = 1, chance over tile. Holds if the pooled sign-flip test says so and no "
         "contrast says the opposite.",
     }
     every = make_cells(dataset)
@@ -102,7 +102,7 @@ def length_changes_nothing(dataset: Dataset) -> Claim:
         )
     )
     said = " ".join(
-        pooled_text(found, f"ℓ > 1 less ℓ = 1 on {map_title(name)}")
+        pooled_text(found, f"ℓ > 1 minus ℓ = 1 on {map_title(name)}")
         for name, found in by_map.items()
     )
     # A fixed map adds each agent's own luck: it can speak against, not for.
@@ -123,7 +123,7 @@ def fixed_bases_carry_nothing_over(dataset: Dataset) -> Claim:
         "statement": "Agents trained on fixed bases carry nothing over to unseen "
         "random maps, whatever the word length.",
         "source": "The release never redraws its bases",
-        "rule": EQUIVALENCE + " The difference: random maps less blanked.",
+        "rule": EQUIVALENCE + " The difference: random maps minus blanked.",
     }
     every = make_cells(dataset)
     cells = every.where(
@@ -139,7 +139,7 @@ def fixed_bases_carry_nothing_over(dataset: Dataset) -> Claim:
     remarks = {key: _training_remark(cells, key) for key in cells.runs}
     found = _equal(cells, data)
     findings = cell_findings(found, cells.label, remarks, turned=True)
-    headline = pooled_text(found, "Random maps less blanked")
+    headline = pooled_text(found, "Random maps minus blanked")
     outcome = equivalence_outcome(findings)
     return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
 
@@ -151,7 +151,7 @@ def at_chance_without_reward(dataset: Dataset) -> Claim:
         "statement": "Without the reward among its inputs, every policy is at chance "
         "on the card tasks under random maps.",
         "source": "Symmetry theorem: relabelling the cards changes nothing seen",
-        "rule": EQUIVALENCE + " The difference: random maps less chance.",
+        "rule": EQUIVALENCE + " The difference: random maps minus chance.",
     }
     every = make_cells(dataset)
     cells = every.where(
@@ -167,7 +167,7 @@ def at_chance_without_reward(dataset: Dataset) -> Claim:
     data = {key: _over_chance(cells, key, "random") for key in cells.runs}
     found = _equal(cells, data)
     findings = cell_findings(found, cells.label, turned=True)
-    headline = pooled_text(found, "Random maps less chance")
+    headline = pooled_text(found, "Random maps minus chance")
     outcome = equivalence_outcome(findings)
     return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
 
@@ -208,7 +208,7 @@ def storage_helps(dataset: Dataset) -> Claim:
             what="redraw_every = 0, one n_generators, ℓ = 1 and more, on random maps.",
         )
     found = compared.verdict
-    headline = pooled_text(found, "Longer words less ℓ = 1 on random maps")
+    headline = pooled_text(found, "Longer words minus ℓ = 1 on random maps")
     findings = cell_findings(found, cells.label)
     return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
 
@@ -226,7 +226,7 @@ def _played(cells: Cells, name: str) -> Cells:
 
 
 def _shares(cells: Cells, key: Key, first: str, second: str) -> dict[int, float]:
-    """First map less second, seed by seed, as shares of the headroom."""
+    """First map minus second, seed by seed, as shares of the headroom."""
     gaps = differences(cells.scores(key, first), cells.scores(key, second))
     return {seed: gap / cells.levels(key).scale for seed, gap in gaps.items()}
 
@@ -260,9 +260,9 @@ def _sign_contrasts(cells: Cells, every: Cells) -> tuple[_Contrasts, dict]:
             if ell > 1:
                 gaps = differences(cells.scores(key, tile), cells.scores(plain, tile))
                 scale = cells.levels(key).scale
-                name = f"{label}: tile, ℓ = {ell} less ℓ = 1"
+                name = f"{label}: tile, ℓ = {ell} over ℓ = 1"
                 data[name] = {seed: gap / scale for seed, gap in gaps.items()}
-        name = f"{label}: ℓ = 1, minus tile less tile"
+        name = f"{label}: ℓ = 1, minus tile over tile"
         data[name] = _shares(cells, plain, "minus_tile", tile)
         twin = _haar_twin(every, plain)
         if twin is not None:
@@ -270,7 +270,7 @@ def _sign_contrasts(cells: Cells, every: Cells) -> tuple[_Contrasts, dict]:
             remarks[name] = f"True Haar: {100 * gap.mean:+.1f} %."
         if cells.task(plain) in _CARD_TASKS:
             over = _over_chance(cells, plain, tile)
-            name = f"{label}: ℓ = 1, chance less tile"
+            name = f"{label}: ℓ = 1, chance over tile"
             data[name] = {seed: -share for seed, share in over.items()}
     return data, remarks
 
