@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -82,7 +83,10 @@ class TrainResult(NamedTuple):
             for name, value in (self.log[-1] if self.log else {}).items()
             if name.startswith("test/") and name.endswith("episodes/episode_return")
         }
-        last = ", ".join(f"{name} {value:.2f}" for name, value in tested.items())
+        last = ", ".join(
+            f"{name} {value:.2f}" if math.isfinite(value) else f"{name} –"
+            for name, value in tested.items()
+        )
         return f"TrainResult({len(self.log)} updates; test {last or '– (not tested)'})"
 
 

@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 
-from freeproj.cli.train_view import number, summary, summary_text
+from freeproj.cli.train_view import TrainProgress, number, summary, summary_text
 from freeproj.experiments.settings import read_config
 
 ROW = {
@@ -40,3 +40,19 @@ def test_no_data_is_null_in_json_and_a_dash_with_its_reason_in_text():
     assert "chance and best return are not known" in text
     assert "nan" not in text
     assert number(math.nan) == "–"
+
+
+def test_progress_names_a_test_only_where_there_is_one(capsys):
+    for preset, shown in (("demo", "train 0.50"), ("smoke", "train 0.50  test –")):
+        with TrainProgress(read_config(preset)) as progress:
+            progress.show({"update": 1, "train/episode_return": 0.5})
+        assert capsys.readouterr().err.strip().endswith(shown)
+
+
+def test_progress_in_a_notebook_is_one_line_that_changes(capsys):
+    with TrainProgress(read_config("demo")) as progress:
+        progress._console.is_jupyter = True
+        for update in (1, 2):
+            progress.show({"update": update, "train/episode_return": 0.5})
+    lines = capsys.readouterr().out.split("\r")
+    assert [line[:7] for line in lines if line] == ["[1/240]", "[2/240]"]

@@ -27,9 +27,13 @@ _RECENT = 20  # updates that the rate is taken from
 
 
 class TrainProgress:
-    """A bar on a terminal, a line for each update elsewhere, or nothing."""
+    """A bar on a terminal, one changing line in a notebook, else a line per update.
 
-    def __init__(self, config: TrainConfig, n_done: int, quiet: bool):
+    with TrainProgress(config) as progress:
+        run_training(config, "runs", report=progress.show)
+    """
+
+    def __init__(self, config: TrainConfig, n_done: int = 0, quiet: bool = False):
         self._console = Console(stderr=True)
         self._config, self._quiet = config, quiet
         self._times: list[float] = []
@@ -54,6 +58,8 @@ class TrainProgress:
     def __exit__(self, *_error: object) -> None:
         if self._is_bar:
             self._bar.stop()
+        elif self._console.is_jupyter and not self._quiet:
+            print()
 
     @property
     def _is_bar(self) -> bool:
@@ -76,9 +82,12 @@ class TrainProgress:
                 description="training",
                 numbers=numbers,
             )
+            return
+        line = f"[{row['update']}/{self._config.n_updates}] {numbers}"
+        if self._console.is_jupyter:
+            print(f"\r{line}", end="", flush=True)
         else:
-            total = self._config.n_updates
-            self._console.print(f"[{row['update']}/{total}] {numbers}", markup=False)
+            self._console.print(line, markup=False)
 
     def _rate(self) -> str:
         """Steps per second of the usual update: compilation is in the first one."""
