@@ -67,10 +67,10 @@ GLOSSARY: Mapping[str, str] = {
     "chance": "mean return of the uniform random policy",
     "ceiling": "the best mean return possible",
     "tile": "the fixed test map of the paper: the observation repeated",
-    "minus tile": "the same fixed map with its sign turned",
+    "minus tile": "the same fixed map with opposite sign",
     "raw QR": "orthogonal matrices by QR without the sign correction: not Haar",
     "true Haar": "uniformly distributed orthogonal matrices",
-    "fresh": "base matrices are redrawn for every collection of experience",
+    "fresh": "base matrices are redrawn for every rollout",
     "fixed": "base matrices are drawn once and kept for the whole run",
     "seeds": "independent repetitions, the unit of every interval",
 }

@@ -96,11 +96,11 @@ def lengths_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
     notes = [
         run_counts(dataset),
-        "At each ℓ: mean return of the last three held-out evaluations. Best: the "
-        "largest of them, which luck alone decides where they differ by less than "
-        "their spread over seeds.",
-        "ℓ by half: the best ℓ > 1 chosen on one half of the seeds and on the other; "
-        "gain: what the choice earns over ℓ = 1 on the seeds it was not chosen on.",
+        "Columns ℓ=…: mean return of the last three held-out evaluations. Best ℓ: the "
+        "one with the largest mean; where means differ by less than their spread over "
+        "seeds, that is chance.",
+        "ℓ by half: the best ℓ > 1, chosen on each half of the seeds. Gain: what it "
+        "earns over ℓ = 1 on the other half.",
     ]
     return Grid("The best word length", columns, groups, notes)
 

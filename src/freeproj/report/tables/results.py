@@ -142,7 +142,7 @@ def results_grid(
         *(Column(axis_name(axis), True) for axis in axes),
         Column("seeds"),
         Column("return [95 %]"),
-        Column("less RP [95 %]", rank=1),
+        Column("over RP [95 %]", rank=1),
         Column("looks", rank=3),
         Column("MMER", rank=2),
         Column("median", rank=5),
@@ -335,11 +335,11 @@ def _notes(
         + _COUNTINGS[counting]
         + "; the paper's: its raw return, completed within 1,024 steps, for as many "
         "trials.",
-        "Less RP: minus ℓ = 1 of the same settings, seeds in pairs, as a share of the "
-        "headroom (best known player minus best blind); intervals corrected for all "
+        "Over RP: difference from ℓ = 1 with the same settings and seeds, as a share of "
+        "the headroom (best known player minus best blind); intervals corrected for all "
         "comparisons.",
-        "MMER: the largest evaluation of each run. Luck: what the luckiest policy "
-        "reaches that never learns, in as many evaluations.",
+        "MMER: the largest evaluation of each run. Luck: the MMER expected of the "
+        "luckiest policy that never learns, over as many evaluations.",
     ]
     if any(r.without_verdict.startswith("does not") for r in records):
         notes.append(
