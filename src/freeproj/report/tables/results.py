@@ -335,9 +335,9 @@ def _notes(
         + _COUNTINGS[counting]
         + "; the paper's: its raw return, completed within 1,024 steps, for as many "
         "trials.",
-        "Over RP: difference from ℓ = 1 with the same settings and seeds, as a share of "
-        "the headroom (best known player minus best blind); intervals corrected for all "
-        "comparisons.",
+        "Over RP: difference from ℓ = 1 with the same settings and seeds, as a share "
+        "of the headroom (best known player minus best blind); intervals corrected for "
+        "all comparisons.",
         "MMER: the largest evaluation of each run. Luck: the MMER expected of the "
         "luckiest policy that never learns, over as many evaluations.",
     ]
