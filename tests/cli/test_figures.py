@@ -76,5 +76,5 @@ def test_a_picture_that_needs_no_runs_leaves_them_aside(freeproj, tmp_path):
     out = tmp_path / "c.png"
     ended = freeproj("figure", "lsmdp-spaces", "--runs", tmp_path, "--out", out)
     assert ended.code == 0
-    assert ended.err == "lsmdp-spaces is not drawn from runs; --runs is left aside.\n"
+    assert ended.err == "lsmdp-spaces is not drawn from runs; --runs is ignored.\n"
     assert out.exists()

@@ -43,7 +43,7 @@ def test_single_runs_can_be_compared(runs, freeproj):
 
 
 def test_nothing_to_compare_is_refused(runs, freeproj, tmp_path):
-    assert "only one kind of runs" in freeproj("compare", runs / "slow").err
+    assert "have the same settings" in freeproj("compare", runs / "slow").err
     done = freeproj("compare", runs / "slow", runs / "fast", "--metric", "test/til")
     assert done.code == 2
     assert "No metric" in done.err

@@ -24,12 +24,12 @@ def test_actions_are_understood_by_number_name_or_beginning(text, action):
 
 @pytest.mark.parametrize("text", ["", "x", "4", "-1", "1.0"])
 def test_what_is_no_action_is_refused_with_the_choices(text):
-    with pytest.raises(ValueError, match="is no action: spades, diamonds"):
+    with pytest.raises(ValueError, match="is not an action; choose spades, diamonds"):
         parse_action(text, SUITS)
 
 
 def test_a_beginning_that_fits_several_names_is_refused():
-    with pytest.raises(ValueError, match="'a' is no action"):
+    with pytest.raises(ValueError, match="'a' is not an action"):
         parse_action("a", ("a1", "a2", "b1"))
     assert parse_action("a1", ("a1", "a11")) == 0
 
@@ -46,7 +46,7 @@ def test_a_whole_trial_of_the_right_suit_earns_one():
 
 def test_bad_input_asks_again():
     result = run("HigherLower", "--seed", "1", typed="sideways\n\n0\nq\n")
-    assert "'sideways' is no action: higher, lower (or 0 … 1)." in result.output
+    assert "'sideways' is not an action; choose higher, lower (or 0 … 1)." in result.output
     assert result.output.count("reward") == 1
     assert result.exit_code == 0
 

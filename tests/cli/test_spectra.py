@@ -209,7 +209,7 @@ def test_json_is_plain_and_has_the_same_numbers(run, data, target):
 
 def test_advice_without_a_target_names_no_length(run, data):
     out = run(data, "--trials", 0)[1]
-    assert "would always name the longest word" in out
+    assert "would always favour the longest word" in out
     assert "--target" in out
 
 

@@ -100,8 +100,13 @@ def test_an_estimate_says_what_the_runs_take(freeproj, study, tmp_path, monkeypa
     finish(tmp_path / "runs", 0)
     ended = freeproj("sweep", study, "--out", tmp_path / "runs", "--estimate")
     *_, one, all_of_them = ended.out.splitlines()
-    assert "a run of 1 updates takes about 5.2 s, getting its programs" in one
+    assert "a run of 1 updates takes about 5.2 s, compiling its programs" in one
     assert all_of_them.startswith("About 15 s in 1 process(es) of one thread, 0.5 GB")
+    wanted = ("sweep", study, "--out", tmp_path / "runs", "--estimate", "--json")
+    found = json.loads(freeproj(*wanted).out)
+    assert [run["state"] for run in found["runs"]] == ["finished", "to do"]
+    assert found["estimate"]["seconds"] == pytest.approx(15.2, abs=0.1)
+    assert freeproj("sweep", study, "--json").code == 2
 
 
 def test_an_estimate_is_never_negative_however_noisy_the_machine(monkeypatch):

@@ -60,8 +60,8 @@ def test_table_shows_both_normalisations(report):
 
 def test_advice_by_effective_dimension_names_no_length(report):
     text = " ".join(report.advice())
-    assert "would always name the longest word" in text
-    assert "256 words can be had with ℓ = 1, 2, 4, 8." in text
+    assert "would always favour the longest word" in text
+    assert "256 words are possible with ℓ = 1, 2, 4, 8." in text
     assert "as expected for d = 60" in text
 
 
@@ -76,7 +76,7 @@ def test_nothing_measured_is_nan_and_said(data):
     assert np.isnan(report.measured).all()
     assert np.isnan(report.standard_error).all()
     assert "Nothing was measured" in " ".join(report.advice())
-    assert report.table()[3].split()[4] == "-"
+    assert report.table()[3].split()[4] == "–"
 
 
 def test_one_trial_has_no_standard_error(data):
@@ -96,7 +96,7 @@ def test_small_and_swapped_data_get_a_word():
     report = own_data_report(np.eye(30)[:, :6], (1,), (0.1,), n_words=4, n_trials=1)
     text = " ".join(report.advice())
     assert "d = 30 is small" in text
-    assert "cannot pass p/d = 0.2" in text
+    assert "cannot exceed p/d = 0.2" in text
 
 
 def test_rescaled_samples_have_mean_squared_norm_one():
