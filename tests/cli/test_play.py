@@ -46,7 +46,9 @@ def test_a_whole_trial_of_the_right_suit_earns_one():
 
 def test_bad_input_asks_again():
     result = run("HigherLower", "--seed", "1", typed="sideways\n\n0\nq\n")
-    assert "'sideways' is not an action; choose higher, lower (or 0 … 1)." in result.output
+    assert (
+        "'sideways' is not an action; choose higher, lower (or 0 … 1)." in result.output
+    )
     assert result.output.count("reward") == 1
     assert result.exit_code == 0
 
