@@ -31,7 +31,7 @@ N_POPGYM_STEPS = 3000
 def test_steps_per_second(family):
     env = REGISTRY[family].make()
     theirs = popgym_rate(family, env)
-    known = "not installed" if theirs is None else f"{theirs:,.0f} steps/s"
+    known = "needs mazelib" if theirs is None else f"{theirs:,.0f} steps/s"
     print(f"\n{family}: popgym {known}")
     for n_envs in (64, 1024):
         rate, reset = our_rates(env, n_envs)
@@ -81,7 +81,7 @@ def pick(flags):
 
 
 def popgym_rate(family, env):
-    """Steps per second of POPGym's loop, or None where mazelib is not installed."""
+    """Steps per second of POPGym's loop; None for its mazes without mazelib."""
     spec = f"popgym-{REGISTRY[family].popgym_name}Easy-v0"
     if spec not in gymnasium.registry:
         return None

@@ -1,4 +1,7 @@
-"""Other people's trainers find our environments by id, and other systems import us."""
+"""Other people's trainers find our environments by id, and other systems import us.
+
+PPO of Stable-Baselines3 by id is a command of docs/gymnasium.md, which is run as well.
+"""
 
 import subprocess
 import sys
@@ -11,12 +14,6 @@ import freeproj
 import freeproj.adapters.gymnasium
 
 SOURCE = Path(freeproj.__file__).parent
-
-
-def test_ppo_of_stable_baselines3_learns_by_id():
-    sb3 = pytest.importorskip("stable_baselines3")
-    model = sb3.PPO("MlpPolicy", "freeproj/HigherLower-v0", n_steps=64, batch_size=64)
-    assert model.learn(64).num_timesteps == 64
 
 
 def test_stable_baselines3_makes_vector_environments_by_id():
@@ -42,6 +39,11 @@ def test_torchrl_finds_the_specs_right(env_id):
     torchrl = pytest.importorskip("torchrl.envs")
     env = torchrl.GymEnv(f"freeproj/{env_id}-v0")
     torchrl.check_env_specs(env)
+
+
+def test_an_unknown_argument_is_refused_in_the_words_that_torchrl_looks_for():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
+        gym.make("freeproj/MetaEnv-v0", frameskip=1)
 
 
 def test_everything_imports_where_unix_modules_are_missing():

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,13 +37,31 @@ def test_pages_have_their_blocks(page, least):
 
 @pytest.mark.parametrize(
     "page",
-    ["gymnasium", "stable-baselines3", "pytorch", "scikit-learn", "theory", "choosing"],
+    [
+        "choosing",
+        "gymnasium",
+        "pytorch",
+        "scikit-learn",
+        "stable-baselines3",
+        "tasks",
+        "theory",
+    ],
 )
 def test_every_block_of_these_pages_is_run(page):
     """A block without output is run by nobody; here only data is prepared in one."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     prepared = 1 if page == "choosing" else 0
     assert text.count("```python\n") == len(PAGES[page]) + prepared
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_commands_of_the_gymnasium_page_run_in_a_fresh_process(number):
+    page = (DOCS / "gymnasium.md").read_text(encoding="utf-8")
+    code = re.findall(r'^python -c "(.*)"$', page, re.MULTILINE)[number]
+    if "stable_baselines3" in code:
+        pytest.importorskip("stable_baselines3")
+    assert "freeproj." not in code, "ids are there without an import"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
 @pytest.fixture

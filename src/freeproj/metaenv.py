@@ -107,8 +107,10 @@ class MetaEnv(ProjectedTasks):
         known = [n for n in fields if n not in ("tasks", "projection", "n_trials")]
         for name, value in settings.items():
             if name not in known:
+                # Python's own words: TorchRL tries arguments and looks for them.
                 raise TypeError(
-                    f"MetaEnv has no argument `{name}`.{suggestion(name, known)}"
+                    f"MetaEnv got an unexpected keyword argument {name!r}."
+                    f"{suggestion(name, known)}"
                 )
             setattr(self, name, value)
 

@@ -79,5 +79,8 @@ def test_doctor_names_versions_and_devices(freeproj):
     lines = dict(line.split(maxsplit=1) for line in shown.out.splitlines())
     assert lines["freeproj"] == package.__version__
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = set(extras["optional-dependencies"]) - {"all"}
-    assert {extra for extra in about._PACKAGES.values() if extra} == extras
+    extras = extras["optional-dependencies"]
+    shown = {p: extra for p, extra in about._PACKAGES.items() if extra}
+    assert set(shown.values()) == set(extras) - {"all"}
+    for name, extra in shown.items():
+        assert any(each.startswith(name) for each in extras[extra]), name

@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 
+from freeproj.envs import REGISTRY, Discrete
 from freeproj.experiments.settings import SHIPPED, config_from, read_config, to_toml
 from freeproj.experiments.study import STUDIES, Grid, read_study
 
@@ -175,6 +176,16 @@ def test_why_table_1_has_all_five_tasks_balanced_by_seed():
 def test_shipped_studies_are_listed_and_stand_on_shipped_settings():
     assert {"paper", "quick", "why-table-1", "storage"} <= set(STUDIES)
     assert all(read_study(name).base in SHIPPED for name in STUDIES)
+
+
+def test_the_study_of_all_families_never_trains_on_the_one_it_tests():
+    tasks = {name: family.make() for name, family in REGISTRY.items()}
+    discrete = {n for n, t in tasks.items() if isinstance(t.action_space, Discrete)}
+    assert len(discrete) == 14
+    for config in read_study("held-out-task-popgym").runs():
+        assert set(config.task) == discrete - {config.evaluation.task}
+        sizes = [tasks[name].observation_space.size for name in discrete]
+        assert max(sizes) <= config.projection.dim
 
 
 def test_a_study_can_be_made_in_python():

@@ -27,7 +27,6 @@ from freeproj.envs import (
 )
 from freeproj.envs.baselines import Estimate
 from players.counts import likeliest_counts
-from players.ships import likeliest_first
 
 __all__ = [
     "blind_policies",
@@ -50,7 +49,7 @@ def blind_policies(env: Environment) -> dict[str, Array]:
     """Return the simple blind policies of a task, each a row of `max_steps` actions.
 
     Discrete: every constant (one where the actions are alike), all actions in turn (for
-    two actions: alternation), and the task's own best order where it is known.
+    two actions: alternation), and in Count Recall the likeliest answers.
     Continuous: the constants of a coarse grid.
     """
     space, time = env.action_space, np.arange(env.max_steps)
@@ -62,8 +61,6 @@ def blind_policies(env: Environment) -> dict[str, Array]:
         rows[f"{turn} in turn"] = time % space.n
         if isinstance(env, CountRecall):
             rows["the likeliest count"] = likeliest_counts(env)
-        if isinstance(env, Battleship):
-            rows["the likeliest cells first"] = likeliest_first(env)
         return {name: jnp.asarray(row, jnp.int32) for name, row in rows.items()}
     points = _grid(space)
     rows = {f"always {_label(point)}": 0 * time[:, None] + point for point in points}

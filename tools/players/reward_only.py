@@ -7,6 +7,7 @@ observations unless it earns more.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -32,7 +33,6 @@ from players.arms import thompson_returns
 from players.blind import periodic_rows, row_returns
 from players.ceilings import higher_lower_knowing_deck, repeat_previous_perfect
 from players.counts import trying_counts
-from players.ships import likeliest_first
 
 __all__ = [
     "minesweeper_elimination",
@@ -41,49 +41,18 @@ __all__ = [
     "turning_returns",
 ]
 
-_TRIALS = 16  # what the number of tries is chosen for
+_TRIALS = 16  # of an episode: what the number of tries is chosen for
+
+_Players = dict[str, RewardOnly]
 
 
 def reward_only_players(
     key: PRNGKeyArray, env: Environment, n_starts: int
 ) -> dict[str, RewardOnly]:
     """Return the known players of a task; none for tasks that nobody thought about."""
-    if isinstance(env, RepeatFirst):
-        first = 1 - 3 / (env.n_cards - 1)
-        why = "Try the suits until one is right: 1.5 wrong answers on average."
-        return {"try suits": RewardOnly((first, 1.0), "little", "exact", why)}
-    if isinstance(env, RepeatPrevious | Autoencode):
-        perfect = 1.0
-        if isinstance(env, RepeatPrevious):
-            perfect = repeat_previous_perfect(env)
-        trials = tuple(perfect * part for part in (-0.5, 0.0, 0.5, 1.0))
-        why = "Try another suit at each place where the last one was wrong."
-        return _remember_all(trials, why)
-    if isinstance(env, CountRecall):
-        why = "Try the next likeliest count at each place where the last one was wrong."
-        return _remember_all(trying_counts(env), why)
-    if isinstance(env, Battleship):
-        first = row_returns(key, env, [jnp.asarray(likeliest_first(env))], n_starts)
-        why = "Shoot in a fixed order, from then on at the ships that were hit."
-        trials = (float(first.mean()), 1.0)
-        return {"remember hits": RewardOnly(trials, "little", "reached", why)}
-    if isinstance(env, MultiarmedBandit):
-        trials = tuple(thompson_returns(env, n_starts).mean(axis=1).tolist())
-        why = "Thompson sampling over all trials: the reward tells what is seen."
-        return {"count what paid": RewardOnly(trials, "little", "reached", why)}
-    if isinstance(env, HigherLower):
-        return _higher_lower(env)
-    if isinstance(env, Minesweeper):
-        trials = minesweeper_elimination(env.n_cells, env.n_mines)
-        why = (
-            "Click all cells in turn and leave out the mines of earlier trials; exact."
-        )
-        return {"leave out known mines": RewardOnly(trials, "little", "reached", why)}
-    if isinstance(env, CartPole | StatelessPendulum | Labyrinth):
-        rows = list(periodic_rows(env).values())
-        trials = try_rows(row_returns(key, env, rows, n_starts))
-        why = f"Try {len(trials) - 1} periodic rows once, then repeat the best of them."
-        return {"try rows": RewardOnly(trials, "little", "reached", why)}
+    for kind, players in _PLAYERS.items():
+        if isinstance(env, kind):
+            return players(key, env, n_starts)
     return {}
 
 
@@ -141,7 +110,33 @@ def try_rows(
     return (*tried.mean(axis=1).tolist(), float(tried.max(axis=0).mean()))
 
 
-def _higher_lower(env: HigherLower) -> dict[str, RewardOnly]:
+def _repeat_first(key, env: RepeatFirst, n_starts: int) -> _Players:
+    first = 1 - 3 / (env.n_cards - 1)
+    why = "Try the suits until one is right: 1.5 wrong answers on average."
+    return {"try suits": RewardOnly((first, 1.0), "little", "exact", why)}
+
+
+def _repeat_previous(key, env: RepeatPrevious, n_starts: int) -> _Players:
+    return _try_suits(repeat_previous_perfect(env))
+
+
+def _autoencode(key, env: Autoencode, n_starts: int) -> _Players:
+    return _try_suits(1.0)
+
+
+def _try_suits(perfect: float) -> _Players:
+    trials = tuple(perfect * part for part in (-0.5, 0.0, 0.5, 1.0))
+    why = "Try another suit at each place where the last one was wrong."
+    return {"remember every answer": RewardOnly(trials, "every answer", "reached", why)}
+
+
+def _count_recall(key, env: CountRecall, n_starts: int) -> _Players:
+    trials = trying_counts(env, _TRIALS)
+    why = "Try the next likeliest count at each place where the last one was wrong."
+    return {"remember every answer": RewardOnly(trials, "every answer", "reached", why)}
+
+
+def _higher_lower(key, env: HigherLower, n_starts: int) -> _Players:
     first = float(turning_returns(env.n_decks).mean())
     turn = "After a rise say lower, after a fall higher; a tie changes nothing."
     known = "Turn in the first trial; from then on repeat what was right."
@@ -153,6 +148,51 @@ def _higher_lower(env: HigherLower) -> dict[str, RewardOnly]:
     }
 
 
-def _remember_all(trials: tuple[float, ...], why: str) -> dict[str, RewardOnly]:
-    player = RewardOnly(trials, "every answer", "reached", why)
-    return {"remember every answer": player}
+def _minesweeper(key, env: Minesweeper, n_starts: int) -> _Players:
+    trials = minesweeper_elimination(env.n_cells, env.n_mines)
+    why = "Click all cells in turn and leave out the mines of earlier trials; exact."
+    return {"leave out known mines": RewardOnly(trials, "little", "reached", why)}
+
+
+def _battleship(key: PRNGKeyArray, env: Battleship, n_starts: int) -> _Players:
+    in_turn = jnp.arange(env.n_cells, dtype=jnp.int32)
+    first = row_returns(key, env, [in_turn], 8 * n_starts)
+    why = "Shoot at all cells in turn, from then on at the ships that were hit."
+    trials = (float(first.mean()), 1.0)
+    return {"remember hits": RewardOnly(trials, "little", "reached", why)}
+
+
+def _bandit(key, env: MultiarmedBandit, n_starts: int) -> _Players:
+    trials = tuple(thompson_returns(env, n_starts, _TRIALS).mean(axis=1).tolist())
+    why = "Thompson sampling over all trials: the reward tells what is seen."
+    return {"count what paid": RewardOnly(trials, "little", "reached", why)}
+
+
+def _labyrinth(key: PRNGKeyArray, env: Labyrinth, n_starts: int) -> _Players:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(4, size=(_TRIALS, env.max_steps), dtype=np.int32)
+    trials = try_rows(row_returns(key, env, list(jnp.asarray(rows)), 4 * n_starts))
+    why = f"Walk at random in {len(trials) - 1} trials, then repeat the best walk."
+    return {"repeat the best walk": RewardOnly(trials, "little", "reached", why)}
+
+
+def _physics(key: PRNGKeyArray, env: Environment, n_starts: int) -> _Players:
+    rows = list(periodic_rows(env).values())
+    trials = try_rows(row_returns(key, env, rows, n_starts))
+    why = f"Try {len(trials) - 1} periodic rows once, then repeat the best of them."
+    return {"try rows": RewardOnly(trials, "little", "reached", why)}
+
+
+_PLAYERS: dict[type, Callable[..., _Players]] = {
+    Autoencode: _autoencode,
+    Battleship: _battleship,
+    CartPole: _physics,
+    CountRecall: _count_recall,
+    HigherLower: _higher_lower,
+    Labyrinth: _labyrinth,
+    Minesweeper: _minesweeper,
+    MultiarmedBandit: _bandit,
+    RepeatFirst: _repeat_first,
+    RepeatPrevious: _repeat_previous,
+    StatelessPendulum: _physics,
+}

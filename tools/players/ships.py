@@ -1,18 +1,14 @@
-"""Players of Battleship: a fixed order of shots, and one who follows up hits.
-
-Ships are placed one after the other, so that cells in the middle are likelier to hold
-one than those at the rim. A trial is over with the last ship: the order of shots pays.
-"""
+"""A good player of Battleship: one who follows up hits."""
 
 from __future__ import annotations
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float, Int32, PRNGKeyArray
+from jaxtyping import Bool, Float, PRNGKeyArray
 
 from freeproj.envs.battleship import Battleship, placements
 
-__all__ = ["draw_boards", "hunting_returns", "likeliest_first"]
+__all__ = ["draw_boards", "hunting_returns"]
 
 _HIT = 100.0  # how much more a placement counts for each hit that it explains
 
@@ -23,17 +19,6 @@ def draw_boards(
     """Draw boards as the task does."""
     keys = jax.random.split(key, n_boards)
     return np.asarray(jax.jit(jax.vmap(env.place_ships))(keys))
-
-
-def likeliest_first(env: Battleship, n_boards: int = 2**15) -> Int32[np.ndarray, " c"]:
-    """Return the cells in falling order of how often drawn boards have a ship there.
-
-    Cells that mirror each other are equally likely, so their counts are averaged.
-    """
-    boards = draw_boards(jax.random.key(0), env, n_boards)
-    often = boards.mean(axis=0).reshape(env.side, env.side)
-    turned = [np.rot90(part, k) for part in (often, often.T) for k in range(4)]
-    return np.argsort(-np.mean(turned, axis=0).ravel(), kind="stable").astype(np.int32)
 
 
 def hunting_returns(

@@ -46,6 +46,7 @@ _PACKAGES = {
     "gymnax": "gymnax",
     "torch": "torch",
     "stable-baselines3": "sb3",
+    "sb3-contrib": "sb3",
     "scikit-learn": "sklearn",
     "ray": "ray",
     "tensorboardx": "tensorboard",

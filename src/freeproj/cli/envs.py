@@ -11,7 +11,7 @@ import click
 
 from freeproj.envs import REGISTRY, Box, Discrete, Environment, make
 from freeproj.envs.baselines import Baselines, Ceiling, Estimate, baselines
-from freeproj.envs.registry import find
+from freeproj.envs.registry import Family, find
 
 __all__ = ["envs"]
 
@@ -111,7 +111,7 @@ def _describe(env: Environment) -> list[str]:
         f"  observation  {env.observation_space.size} entries",
         f"  actions      {_actions(env)}",
         f"  length       at most {env.max_steps} steps",
-        f"  in POPGym    popgym-{family.popgym_name}{level}-v0",
+        f"  in POPGym    {_in_popgym(env, family, level)}",
         f"  levels       {', '.join(family.levels)}",
     ]
     if known is None:
@@ -139,6 +139,12 @@ def _describe(env: Environment) -> list[str]:
         f"  headroom (oracle minus best blind)  {known.headroom(_N_TRIALS):.2f}"
     )
     return lines
+
+
+def _in_popgym(env: Environment, family: Family, level: str) -> str:
+    popgym_id = f"popgym-{family.popgym_name}{level}-v0"
+    same = family.make_popgym(level) == env
+    return popgym_id if same else f"{popgym_id}, which has POPGym's own, shorter delay"
 
 
 def _actions(env: Environment) -> str:
