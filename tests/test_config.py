@@ -1,6 +1,8 @@
 """Settings: the paper's by default, refused where they make no sense, named by hash."""
 
 import dataclasses
+import datetime
+import math
 import tomllib
 
 import pytest
@@ -113,3 +115,34 @@ def test_files_that_are_not_there_or_not_toml_are_refused(tmp_path):
     broken.write_text("task = ")
     with pytest.raises(ValueError, match="is not TOML"):
         read_config(broken)
+
+
+_COUNTS = (
+    *("n_updates", "n_envs", "n_steps", "n_trials", "redraw_every", "ppo.n_epochs"),
+    *("ppo.n_minibatches", "network.hidden_size", "network.window"),
+    *("evaluation.every", "evaluation.n_envs", "evaluation.n_steps"),
+    *("projection.n_generators", "projection.dim", "projection.input_dim"),
+)
+_REALS = ("learning_rate", "adam_epsilon", "value_weight", "entropy_weight")
+_ODD = (math.nan, -math.inf, "abc", [1], {"a": 1}, datetime.date(2024, 1, 1), True)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *((key, value) for key in _COUNTS for value in (-1, 2**31, 10**20, *_ODD)),
+        *((f"ppo.{key}", v) for key in _REALS for v in (-1, math.inf, 10**400, *_ODD)),
+        *((key, v) for key in ("ppo.max_grad_norm", "ppo.clip") for v in (0, *_ODD)),
+        *(("seed", value) for value in (-1, 2**64, 1.5, *_ODD)),
+        *(("projection.length", value) for value in (0, 10**9, 10**20, *_ODD)),
+        *(("projection.scale", value) for value in (0, math.inf, *_ODD)),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(key, value):
+    with pytest.raises(ValueError, match=key.rpartition(".")[2]):
+        read_config("smoke", {key: value})
+
+
+def test_steps_of_all_environments_are_counted_in_32_bits():
+    with pytest.raises(ValueError, match="`n_envs` · `n_steps` must be below 2"):
+        read_config("smoke", {"n_envs": 2**16, "n_steps": 2**16})

@@ -30,7 +30,7 @@ LAYERS = (
     ("config", "metaenv", "projected_tasks", "rollout", "agents", "ppo"),
     ("projection", "families", "observation_maps", "action_maps", "spectra", "lsmdp"),
     ("matrices", "geometry", "envs"),
-    ("words", "names", "files", "cache"),
+    ("words", "names", "files", "plain_arrays", "cache"),
 )
 # The same inside `report`; whatever stands beside these packages is the ground.
 REPORT_LAYERS = (

@@ -5,10 +5,12 @@ import stat
 
 import pytest
 
+from fake_dataset import fake_dataset
 from freeproj import cache
+from freeproj.cli import main
 from freeproj.experiments.tidy import _setting, _text
 from freeproj.names import Registry, printable
-from freeproj.report.tables import _cell
+from freeproj.report.tables import _cell, _csv
 from freeproj.report.tables.grid import Column, Grid, to_latex, to_markdown, to_terminal
 
 EVIL = "a\x1b[31m<b>\nx\u202e"
@@ -51,3 +53,29 @@ def test_the_cache_is_for_its_owner_only(tmp_path, monkeypatch):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
     assert not cache._is_own(folder)
+
+
+EVIL_LINES = "x\x1b[31m\n<b>\u202e"
+
+
+@pytest.mark.parametrize(
+    "command", [["runs"], ["compare", "{}"], ["table", "table-results", "--runs"]]
+)
+def test_commands_escape_what_files_say(command, tmp_path, capsys):
+    data = fake_dataset({"memory": (EVIL_LINES, "gru")}, n_seeds=2)
+    path = str(data.to_csv(tmp_path / "d.csv"))
+    main([path if part == "{}" else part for part in command] + [path])
+    printed = "".join(capsys.readouterr())
+    assert r"x\x1b[31m" in printed
+    assert not {"\x1b", "\u202e"} & set(printed)
+
+
+def test_heads_of_csv_columns_are_no_formulas():
+    assert _csv([{"=1+1": 2.0}]) == "'=1+1\n2.0\n"
+
+
+def test_a_message_stays_short(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["config", "show", "x" * 5000])
+    assert stop.value.code == 2
+    assert len(capsys.readouterr().err) < 1100

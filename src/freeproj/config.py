@@ -7,6 +7,7 @@ read, written and hashed is said in `experiments.settings`. (Appendix D of the p
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,12 +22,22 @@ from freeproj.projection import FreeProjection
 __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "TrainConfig"]
 
 
+_MOST = 2**31 - 1  # JAX counts in 32 bits
 _Task = str | Environment | Callable[..., Environment]
 
 
 def _check(condition: bool, name: str, rule: str, value: Any) -> None:
     if not condition:
         raise ValueError(f"`{name}` must {rule}, got {value!r}.")
+
+
+def _check_count(name: str, value: int, least: int = 1) -> None:
+    _check(least <= value <= _MOST, name, f"lie in [{least}, 2^31 - 1]", value)
+
+
+def _check_steps(section: str, n_envs: int, n_steps: int) -> None:
+    name = f"{section}n_envs` · `{section}n_steps"
+    _check(n_envs * n_steps <= _MOST, name, "be below 2^31", n_envs * n_steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +60,18 @@ class PPOConfig:
 
     def __post_init__(self):
         for name in ("n_epochs", "n_minibatches"):
-            _check(getattr(self, name) >= 1, name, "be at least 1", getattr(self, name))
-        for name in ("learning_rate", "adam_epsilon", "max_grad_norm", "clip"):
+            _check_count(name, getattr(self, name))
+        for name in ("max_grad_norm", "clip"):  # infinite: none
             _check(getattr(self, name) > 0, name, "be positive", getattr(self, name))
+        for name in ("learning_rate", "adam_epsilon"):
+            value = getattr(self, name)
+            _check(0 < value < math.inf, name, "be positive and finite", value)
         for name in ("discount", "gae_lambda"):
             value = getattr(self, name)
             _check(0 <= value <= 1, name, "lie in [0, 1]", value)
         for name in ("value_weight", "entropy_weight"):
             value = getattr(self, name)
-            _check(value >= 0, name, "not be negative", value)
+            _check(0 <= value < math.inf, name, "lie in [0, ∞)", value)
         schedule = self.learning_rate_schedule
         known = ("constant", "linear")
         _check(
@@ -87,7 +101,7 @@ class NetworkConfig:
     def __post_init__(self):
         for name, value in dataclasses.asdict(self).items():
             if not isinstance(value, bool):
-                _check(value >= 1, name, "be at least 1", value)
+                _check_count(name, value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +128,7 @@ class EvaluationConfig:
     episodes: bool = True
 
     def __post_init__(self):
-        _check(self.every >= 0, "evaluation.every", "not be negative", self.every)
+        _check_count("evaluation.every", self.every, least=0)
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
@@ -123,8 +137,8 @@ class EvaluationConfig:
         for name in maps:
             MAPS.resolve(name)
         for name in ("n_envs", "n_steps"):
-            value = getattr(self, name)
-            _check(value >= 1, f"evaluation.{name}", "be at least 1", value)
+            _check_count(f"evaluation.{name}", getattr(self, name))
+        _check_steps("evaluation.", self.n_envs, self.n_steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,12 +185,10 @@ class TrainConfig:
         object.__setattr__(self, "task", names)
         object.__setattr__(self, "memory", as_name(self.memory))
         MEMORIES.resolve(self.memory)
-        for name in ("n_updates", "n_envs", "n_steps"):
-            value = getattr(self, name)
-            _check(value >= 1, name, "be at least 1", value)
-        _check(
-            self.redraw_every >= 0, "redraw_every", "not be negative", self.redraw_every
-        )
+        for name in ("n_updates", "n_envs", "n_steps", "n_trials"):
+            _check_count(name, getattr(self, name))
+        _check_steps("", self.n_envs, self.n_steps)
+        _check_count("redraw_every", self.redraw_every, least=0)
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
         known, value = ("keep", "rematch", "restart"), self.running_episodes
         _check(value in known, "running_episodes", f"be one of {known}", value)

@@ -26,6 +26,7 @@ __all__ = [
     "check_regular",
     "clear_temporaries",
     "lock_file",
+    "read_regular",
     "write_atomically",
 ]
 
@@ -97,9 +98,25 @@ def lock_file(file: IO[Any]) -> None:
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse a pipe, a device or a folder, which cannot be read as a file."""
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    """Refuse what is missing, and a pipe, a device or a folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file.") from None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{path} is a folder; name a file.")
+    if not stat.S_ISREG(mode):
         raise ValueError(f"{path} is not a regular file.")
+
+
+def read_regular(path: str | Path, limit: int) -> bytes:
+    """Return the contents of a regular file of at most `limit` bytes."""
+    check_regular(path)
+    with open(path, "rb") as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError(f"{path} is larger than {limit:,} bytes.")
+    return data
 
 
 def _store(path: Path, data: bytes, flags: int, *, sync: bool = True) -> None:

@@ -57,10 +57,9 @@ class FreeProjection:
         if self.input_dim == 0:
             object.__setattr__(self, "input_dim", self.dim)
         for name in ("n_generators", "length", "dim", "input_dim"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"`{name}` must be at least 1, got {getattr(self, name)}."
-                )
+            value = getattr(self, name)
+            if not 1 <= value < 2**31:
+                raise ValueError(f"`{name}` must lie in [1, 2^31 - 1], got {value}.")
         if not (self.scale > 0 and math.isfinite(self.scale)):
             raise ValueError(f"`scale` must be positive and finite, got {self.scale}.")
         check_family(self)

@@ -197,9 +197,17 @@ def check_finite(number: int, metrics: dict[str, Any]) -> None:
 def log_row(
     number: int, metrics: dict[str, Any], config: TrainConfig
 ) -> dict[str, Any]:
-    """Return an update's row of the log, as plain numbers."""
+    """Return an update's row of the log, as plain numbers.
+
+    A mean return that is not finite though there were episodes is a divergence.
+    """
     steps = number * config.n_envs * config.n_steps
     values = jax.tree.map(lambda leaf: leaf.tolist(), metrics)
+    for name, value in values.items():
+        prefix, _, last = name.rpartition("/")
+        is_mean = last == "episode_return" and values[f"{prefix}/n_finished"]
+        if is_mean and not math.isfinite(value):
+            raise DivergedError(number, f"return ({prefix})")
     return {"update": number, "steps": steps, **values}
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "word_metric",
 ]
 
+_MAX_BITS = 10_000  # of a number of words
 _MAX_ENUMERATED_LETTERS = 2**26  # a quarter of a gigabyte
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -90,6 +91,11 @@ def enumerate_words(
 def count_words(n_generators: int, length: int, *, inverses: bool = False) -> int:
     """Return the family's size: n^ℓ, or 2n(2n-1)^(ℓ-1) with inverses."""
     _check_family(n_generators, length)
+    if length * (2 * n_generators).bit_length() > _MAX_BITS:
+        raise ValueError(
+            f"Words of length {length} over {n_generators} generators are too many to "
+            f"count; use shorter words or fewer generators."
+        )
     if not inverses:
         return n_generators**length
     if length == 0:
@@ -103,6 +109,8 @@ def generators_for(n_words: int, length: int) -> int:
         raise ValueError(f"`length` must be at least 1, got {length}.")
     if n_words < 1:
         raise ValueError(f"`n_words` must be at least 1, got {n_words}.")
+    if max(length, n_words.bit_length()) > _MAX_BITS:
+        raise ValueError(f"`n_words` or `length` is too large to count: {length}.")
     root = _integer_root(n_words, length)
     if root**length != n_words:
         raise ValueError(

@@ -22,6 +22,14 @@ from freeproj.experiments.run import Run
 from freeproj.experiments.settings import read_config
 
 CONFIG = read_config("smoke")
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """The model knows what was synced; waiting for the real disk shows nothing."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
 N_UPDATES = 2
 CALLS = ("open", "write", "fsync", "replace", "unlink", "mkdir")
 
@@ -222,6 +230,25 @@ def test_the_model_sees_what_an_unsynced_log_loses(tmp_path, monkeypatch):
     disk.cut_power(tmp_path / "copy", 0, True)
     with pytest.raises(ValueError, match="does not hold the 1 updates"):
         Run(tmp_path / "copy" / "run", CONFIG).resume(state_of(0))
+
+
+def test_the_newest_whole_state_is_the_one_to_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_module, "SYNC_SECONDS", math.inf)
+    run = new_run(tmp_path)
+    for number in (1, 2, 3):
+        run.record(state_of(number), {"update": number})
+    assert int(run.newest_state(state_of(0)).n_done) == 3  # not synced, but there
+    (run.folder / "checkpoint" / "latest.npz").write_bytes(b"PK")
+    assert int(run.newest_state(state_of(0)).n_done) == 1
+    assert len(run.log()) == 3  # looking changes nothing
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
+def test_a_pipe_in_place_of_the_lock_is_refused_at_once(tmp_path):
+    run = new_run(tmp_path)
+    os.mkfifo(run.folder / "lock")
+    with pytest.raises(ValueError, match="not a regular file"), run.lock():
+        pass
 
 
 def test_resume_says_what_it_dropped(tmp_path, caplog):

@@ -1,6 +1,7 @@
 """A run that diverges: stopped, named, counted, never retried."""
 
 import json
+import math
 import pickle
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from freeproj.experiments.engines.local import run_local
 from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.run import open_run, run_training
 from freeproj.experiments.settings import read_config
-from freeproj.training import DivergedError
+from freeproj.training import DivergedError, _check_returns
 
 SETTINGS = {"task": "broken_task:NAN", "n_updates": 2, "n_trials": 1}
 CONFIG = read_config("smoke", SETTINGS)
@@ -44,6 +45,15 @@ def test_a_nan_reward_ends_the_run_with_one_line_and_code_1(tmp_path, capsys):
         main(["table", "table-results", "--runs", str(tmp_path)])
     assert stop.value.code == 2
     assert "1 diverged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_return_of_finished_episodes_must_be_finite(value):
+    name = "test/tile/episodes"
+    row = {f"{name}/episode_return": value, f"{name}/n_finished": 0}
+    _check_returns(3, row)  # no episode ended: no data
+    with pytest.raises(DivergedError, match=r"update 3: the return \(test/tile"):
+        _check_returns(3, row | {f"{name}/n_finished": 2})
 
 
 def test_the_last_good_checkpoint_stays(tmp_path, monkeypatch):

@@ -1,23 +1,29 @@
-"""Damaged files, some 2,500 of them: every reader answers, or refuses in one line."""
+"""Damaged files, over 3,000 of them: every reader answers, or refuses in one line."""
 
+import io
 import random
 import warnings
+import zipfile
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from fake_dataset import fake_dataset
+from freeproj import plain_arrays
+from freeproj.experiments.agents import load_agent, read_card
 from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.dataset import read_dataset
 from freeproj.experiments.log import to_line
 from freeproj.experiments.records import RunRecord, SetAside, read_record
-from freeproj.experiments.settings import read_config, to_toml
+from freeproj.experiments.settings import parse_toml, read_config, to_toml
 from freeproj.experiments.store import load_records, save_records
 from freeproj.experiments.study import read_study
 from freeproj.experiments.tidy import read_csv
 from freeproj.report.data_files import read_matrix
+from freeproj.report.saved import load_numbers, save_numbers
 
-N_CASES = 320  # for each of eight readers
+N_CASES = 320  # for each of eleven readers
 SPLINTERS = (
     b"\x00", b"\xff\xfe", b"\n", b'"', b"nan", b"inf", b"-1", b"1e999", b"9" * 400,
     b"[" * 3000, b"{" * 3000, b"[[a]]\n" * 3, b"1979-05-27T07:32:00Z", b"null", b"true",
@@ -76,6 +82,8 @@ def seeds(folder):
     np.save(folder / "m.npy", np.arange(12.0).reshape(3, 4))
     rows = [{"update": n, "loss/value": n / 7, "x": [1.0, 2.0]} for n in (1, 2, 3)]
     times = [{"update": n, "time": 1.7e9 + n} for n in (1, 2, 3)]
+    save_tree(folder / "e.npz", TREE, {"config": "seed = 1", "card": '{"a": 1}'})
+    save_numbers({"figure": np.array("x"), "y": np.ones(3)}, folder / "n.npz")
     csv = b"\n".join((folder / "d.csv").read_bytes().split(b"\n")[:12]) + b"\n"
     return {
         "config": ("c.toml", to_toml(read_config("smoke")).encode(), read_config),
@@ -86,10 +94,16 @@ def seeds(folder):
         "dataset": ("d.npz", (folder / "d.npz").read_bytes(), load_records),
         "agent": ("t.npz", tree.read_bytes(), lambda path: load_tree(path, TREE)),
         "npy": ("m.npy", (folder / "m.npy").read_bytes(), read_matrix),
+        "card": ("e.npz", (folder / "e.npz").read_bytes(), read_card),
+        "numbers": ("n.npz", (folder / "n.npz").read_bytes(), load_numbers),
+        "mark": ("j", b'{"update": 2, "reason": "x"}', record_of("diverged.json")),
     }
 
 
-KINDS = ("config", "study", "log", "timing", "csv", "dataset", "agent", "npy")
+KINDS = (
+    *("config", "study", "log", "timing", "csv", "dataset"),
+    *("agent", "npy", "card", "numbers", "mark"),
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -107,7 +121,7 @@ def test_readers_refuse_what_they_cannot_read(kind, tmp_path):
         except Exception as error:
             raise AssertionError(f"case {case} of {kind}: {error!r}") from error
     assert not any("allow_pickle" in text for text in refusals)
-    if kind not in ("log", "timing"):
+    if kind not in ("log", "timing", "mark"):
         assert len(refusals) > N_CASES / 10, "the wounds are too shallow"
 
 
@@ -120,3 +134,116 @@ def test_a_changed_log_line_is_noticed(tmp_path):
         changed = line[:at] + other + line[at + 1 :]
         (tmp_path / "log.jsonl").write_text(changed + line)
         assert read_record(tmp_path).health == "damaged"
+
+
+def archive_of(name, claimed):
+    """Return an .npz file whose one array claims a shape that is not there."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (claimed,)}
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(f"{name}.npy", header.getvalue() + bytes(64))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("00000", lambda path: load_tree(path, TREE)),
+        ("values", load_records),
+        ("config", load_agent),
+        ("y", load_numbers),
+        ("y", read_matrix),
+    ],
+)
+def test_a_claim_of_terabytes_takes_no_memory(name, read, tmp_path):
+    path = tmp_path / "claim.npz"
+    path.write_bytes(archive_of(name, claimed=10**12))
+    with pytest.raises(ValueError, match=r"claim\.npz"):
+        read(path)
+
+
+def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(plain_arrays, "MAX_BYTES", 2**20)
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, y=np.zeros(2**18))
+    assert path.stat().st_size < 2**12
+    with pytest.raises(ValueError, match=r"bomb\.npz is not"):
+        load_numbers(path)
+
+
+@pytest.mark.parametrize("key", ["a." * 9999, '"a b".' * 9999])
+def test_a_key_of_thousands_of_parts_takes_no_time(key):
+    with pytest.raises(ValueError, match="more than 200 dots"):
+        parse_toml(f"{key}a = 1", "x.toml")
+
+
+def test_a_line_without_end_is_not_read(tmp_path):
+    path = tmp_path / "d.csv"
+    with open(path, "wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(ValueError, match="has a line of"):
+        read_csv(path)
+    (tmp_path / "run").mkdir()
+    path.rename(tmp_path / "run" / "config.toml")
+    assert read_record(tmp_path / "run").health == "foreign"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"update": 10**30},
+        {"update": 1, "x": 10**400},
+        {"update": 1, "x": [1, [2]]},
+        {"update": 1, "x": [{}]},
+    ],
+)
+def test_numbers_beyond_all_bounds_are_damage(row, tmp_path):
+    (tmp_path / "config.toml").write_text(to_toml(read_config("smoke")))
+    (tmp_path / "log.jsonl").write_bytes(to_line(row))
+    assert read_record(tmp_path).health == "damaged"
+
+
+def test_words_beyond_counting_are_foreign(tmp_path):
+    text = to_toml(read_config("smoke")).replace("length = 4", "length = 1000000000")
+    (tmp_path / "config.toml").write_text(text)
+    record = read_record(tmp_path)
+    assert record.health == "foreign"
+    assert "too many to count" in record.reason
+
+
+def test_a_table_may_have_its_lines_in_any_order(tmp_path):
+    data = fake_dataset({"projection.length": (1, 4)}, n_seeds=2)
+    head, *lines = data.to_csv(tmp_path / "d.csv").read_text().splitlines()
+    random.Random(0).shuffle(lines)
+    (tmp_path / "d.csv").write_text("\n".join([head, *lines]))
+    runs = {run.name: run for run in read_dataset(tmp_path / "d.csv").runs}
+    for run in data.runs:
+        for name, column in run.metrics.items():
+            np.testing.assert_array_equal(runs[run.name].metrics[name], column)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("update", "9" * 400),
+        ("update", "-1"),
+        ("value", "x"),
+        ("seed", "1.5"),
+        ("n_updates", "null"),
+        ("health", "\x1b[31m"),
+        ("seconds", "soon"),
+    ],
+)
+def test_a_table_with_a_value_of_another_kind_is_refused(column, value, tmp_path):
+    data = fake_dataset({"projection.length": (1, 4)}, n_seeds=1)
+    head, first, *_ = data.to_csv(tmp_path / "d.csv").read_text().splitlines()
+    cells = first.split(",")
+    if len(cells) != len(head.split(",")):
+        pytest.skip("a comma in a cell")
+    cells[head.split(",").index(column)] = value
+    (tmp_path / "d.csv").write_text(f"{head}\n{','.join(cells)}\n")
+    with pytest.raises(ValueError, match=r"d\.csv"):
+        read_csv(tmp_path / "d.csv")

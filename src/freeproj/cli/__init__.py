@@ -120,10 +120,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"freeproj: {printable(' '.join(message.split()))}", err=True)
+    text = printable(" ".join(message.split()))
+    if len(text) > _LONGEST:  # a name of thousands of characters
+        text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
+    click.echo(f"freeproj: {text}", err=True)
     sys.exit(code)
 
 
+_LONGEST = 1000  # characters of a message
 _EXTRAS = {
     "matplotlib": "report",
     "jinja2": "report",

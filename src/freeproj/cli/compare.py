@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from freeproj.cli.output import echo
 from freeproj.cli.plotting import plot
 
 if TYPE_CHECKING:
@@ -59,15 +60,15 @@ def compare(sources: tuple[str, ...], metric: str, as_json: bool) -> None:
     pairs = [_difference(sides[0], side) for side in sides[1:]]
     if as_json:
         result = {"metric": metric, "rows": rows, "differences": pairs}
-        click.echo(json.dumps(result, indent=2))
+        echo(json.dumps(result, indent=2))
         return
-    click.echo(f"{metric}, mean of the last three evaluations of each run\n")
-    click.echo(_table(rows))
-    click.echo()
+    echo(f"{metric}, mean of the last three evaluations of each run\n")
+    echo(_table(rows))
+    echo()
     for pair in pairs:
-        click.echo(_sentence(pair))
-    click.echo()
-    click.echo(_curves(sides, metric))
+        echo(_sentence(pair))
+    echo()
+    echo(_curves(sides, metric))
 
 
 def _usual_metric(dataset: Dataset) -> str:

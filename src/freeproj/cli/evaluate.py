@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.output import echo
 from freeproj.cli.progress import working
 from freeproj.cli.settings import SpreadCommand, split_words
 
@@ -63,9 +64,9 @@ def evaluate(
     held_out = task or config.evaluation.task
     tasks = [held_out] if held_out else list(config.tasks)
     if as_json:
-        click.echo(json.dumps(_as_json(found, config, tasks), indent=2))
+        echo(json.dumps(_as_json(found, config, tasks), indent=2))
     else:
-        click.echo("\n".join(_as_text(found, config, tasks)))
+        echo("\n".join(_as_text(found, config, tasks)))
 
 
 def _as_json(
@@ -184,7 +185,7 @@ def watch(
     frames = play_episode(loaded.agent, env, seed)
     if gif is None:
         for frame in frames:
-            click.echo(frame.text)
+            echo(frame.text)
             time.sleep(delay)
         return
     from freeproj.report.animation import save_gif
@@ -192,4 +193,4 @@ def watch(
     with working("drawing"):
         title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
         path = save_gif(gif, frames, title)
-    click.echo(path)
+    echo(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.output import echo
 from freeproj.cli.progress import working
 from freeproj.cli.sweep_view import duration
 
@@ -41,7 +42,7 @@ def runs(folder: Path, health: str | None, as_json: bool) -> None:
     with working(f"{folder}"):
         dataset = read_dataset(folder)
     if as_json:
-        click.echo(json.dumps(_plain(dataset, health), indent=2))
+        echo(json.dumps(_plain(dataset, health), indent=2))
     else:
         _print(dataset, folder, health)
 
@@ -79,17 +80,17 @@ def _print(dataset: Dataset, folder: Path, health: str | None) -> None:
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         for row in (head, *rows):
             cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            click.echo("  ".join(cells).rstrip())
+            echo("  ".join(cells).rstrip())
     for path, kind, reason in dataset.set_aside:
         if health in (None, kind):
-            click.echo(f"{kind}: {path}: {reason}")
+            echo(f"{kind}: {path}: {reason}")
     counts = (f"{n} {name}" for name, n in dataset.health_counts().items())
-    click.echo(f"{folder}: {', '.join(counts) or 'no runs'}.")
+    echo(f"{folder}: {', '.join(counts) or 'no runs'}.")
     waiting = [run for run in dataset.runs if run.health == "running" and run.folder]
     if waiting:
         first = waiting[0].folder
         assert first is not None
-        click.echo(
+        echo(
             "Resume an interrupted run: "
             f"freeproj train {first / 'config.toml'} --out {first.parent}"
         )

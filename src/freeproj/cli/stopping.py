@@ -65,6 +65,8 @@ def explain(error: BaseException) -> str:
         return "Stopped."
     if isinstance(error, RecursionError):
         return "The input is nested too deeply."
+    if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" in str(error):
+        return "Not enough memory for these settings."  # as XLA says it
     if isinstance(error, MemoryError):
         return f"Not enough memory. {error}".strip()
     if isinstance(error, OSError) and error.errno is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from freeproj.cli.output import echo
 from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.stopping import exit_code
@@ -114,9 +115,9 @@ def sweep(
         ]
         costs = _estimate(todo, jobs) if estimate and todo else None
         if as_json:
-            click.echo(json.dumps({**plan, "estimate": costs}, indent=2))
+            echo(json.dumps({**plan, "estimate": costs}, indent=2))
         else:
-            click.echo("\n".join([*_plan_lines(plan), *_estimate_lines(costs)]))
+            echo("\n".join([*_plan_lines(plan), *_estimate_lines(costs)]))
         return
     together = {"seeds_together": seeds_together}
     options = {
@@ -124,9 +125,9 @@ def sweep(
         "ray": {"address": address, "cpus": cpus, "gpus": gpus, **together},
     }.get(engine, {})
     failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
-    click.echo(out)
+    echo(out)
     if failed:
-        click.echo(f"freeproj: {len(failed)} of {len(configs)} runs failed.", err=True)
+        echo(f"freeproj: {len(failed)} of {len(configs)} runs failed.", err=True)
         sys.exit(1)
 
 
@@ -146,12 +147,12 @@ def carry_out(
     todo, finished = split_finished(configs, out)
     if not quiet:
         text = f"{len(configs)} runs in {out}: {len(finished)} finished"
-        click.echo(f"{text}, {len(todo)} to do.", err=True)
+        echo(f"{text}, {len(todo)} to do.", err=True)
     outcomes = _run(run, todo, out, quiet, options) if todo else []
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         folder = run_folder(out, outcome.config)
-        click.echo(f"freeproj: {folder} failed:\n{outcome.error}", err=True)
+        echo(f"freeproj: {folder} failed:\n{outcome.error}", err=True)
     return failed
 
 
@@ -161,7 +162,7 @@ def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) 
         with view:
             return run(todo, out, report=view.show, **options)
     except KeyboardInterrupt as stop:
-        click.echo(
+        echo(
             f"Stopped with {view.n_done} of {len(todo)} runs done; all updates so far "
             "are saved. Rerun the same command to resume.",
             err=True,

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from freeproj.cli.progress import held_out
+from freeproj.names import printable
 
 __all__ = ["SweepView", "duration"]
 
@@ -59,7 +60,7 @@ class _RunState:
 
     def cells(self) -> tuple[str, ...]:
         return (
-            self.name,
+            printable(self.name),
             self.state,
             f"{self.update}/{self.config.n_updates}",
             _number(self.train),
@@ -132,6 +133,7 @@ class SweepView:
         self._print(f"[{ended}/{len(self._runs)}] {name} {state}{numbers}")
 
     def _print(self, text: str) -> None:
+        text = printable(text, keep="\n\t")
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _count(self, state: str) -> int:

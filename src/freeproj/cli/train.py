@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.output import echo
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.stopping import exit_code, explain
 from freeproj.cli.trackers import Tracker, open_trackers
-from freeproj.names import printable
 
 if TYPE_CHECKING:
     from freeproj.cli.train_view import TrainProgress
@@ -75,15 +75,15 @@ def train(
             run_training(chosen, out, report=_reporter(progress, trackers))
     except KeyboardInterrupt as stop:
         done = len(run.log())
-        click.echo(
+        echo(
             f"Stopped after {done} of {chosen.n_updates} updates; all of them are "
             "saved. Rerun the same command to resume.",
             err=True,
         )
         raise SystemExit(exit_code(stop)) from None
     except OSError as error:
-        click.echo(
-            f"freeproj: {printable(explain(error))} The run keeps its last checkpoint: "
+        echo(
+            f"freeproj: {explain(error)} The run keeps its last checkpoint: "
             "fix this, then rerun the same command to resume.",
             err=True,
         )
@@ -93,11 +93,11 @@ def train(
             tracker.close()
     found = summary(chosen, run.folder, run.log()[-1])
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        echo(json.dumps(found, indent=2))
         return
     if not quiet:
-        click.echo(summary_text(chosen, found), err=True)
-    click.echo(run.folder)
+        echo(summary_text(chosen, found), err=True)
+    echo(run.folder)
 
 
 def _reporter(progress: TrainProgress, trackers: list[Tracker]):

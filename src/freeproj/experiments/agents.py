@@ -10,7 +10,6 @@ under which map, and what it does not do. Nothing is pickled.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,11 @@ from freeproj.config import TrainConfig
 from freeproj.envs.base import Box
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.run import read_run
-from freeproj.experiments.settings import config_from, to_toml
+from freeproj.experiments.settings import config_from, parse_toml, to_toml
 from freeproj.files import DAMAGED
 from freeproj.metaenv import MetaEnv
 from freeproj.names import suggestion
+from freeproj.plain_arrays import read_arrays
 from freeproj.rollout import first_steps
 from freeproj.training import start
 
@@ -167,7 +167,7 @@ def load_agent(source: str | Path) -> LoadedAgent:
             f"{source}: no such run or file, and not a shipped agent."
             f"{suggestion(str(source), PRETRAINED)} Shipped: {', '.join(PRETRAINED)}."
         )
-    config = config_from(tomllib.loads(_text(path, "config")))
+    config = config_from(parse_toml(_text(path, "config"), path))
     return LoadedAgent(load_tree(path, _like(config).agent), config, read_card(path))
 
 
@@ -187,7 +187,10 @@ def read_card(path: str | Path) -> dict[str, Any]:
     """Read the card of a shipped agent, by its name, or of an exported file."""
     is_name = str(path) in PRETRAINED
     file = _FOLDER / f"{path}.npz" if is_name else Path(path)
-    return json.loads(_text(file, "card"))
+    try:
+        return dict(json.loads(_text(file, "card")))
+    except DAMAGED:
+        raise ValueError(f"{file}: its card is damaged.") from None
 
 
 def _agent_of_run(folder: Path) -> LoadedAgent:
@@ -196,7 +199,7 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
     if run.is_finished:
         agent = load_tree(run.folder / "agent.npz", like.agent)
     elif run.has_checkpoint:
-        agent = load_tree(run.folder / "checkpoint" / "state.npz", like).agent
+        agent = run.newest_state(like).agent
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)
@@ -209,8 +212,7 @@ def _like(config: TrainConfig) -> Any:
 
 def _text(path: Path, name: str) -> str:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return str(archive[name])
+        return str(read_arrays(path)[name])
     except DAMAGED as error:
         raise ValueError(
             f"{path} is not an exported agent, or damaged; see `freeproj export`."

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from freeproj.files import DAMAGED, check_regular, write_atomically
+from freeproj.plain_arrays import read_arrays
 
 __all__ = ["load_tree", "save_tree"]
 
@@ -44,12 +45,13 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
     leaves, structure = jax.tree.flatten(like)
     try:
         check_regular(path)
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            count = sum(name.isdecimal() for name in archive.files)
-            stored = [archive[f"{i:05d}"] for i in range(count)]
+        arrays = read_arrays(path)
+        count = sum(name.isdecimal() for name in arrays)
+        stored = [arrays[f"{i:05d}"] for i in range(count)]
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}.") from error
-    except DAMAGED as error:  # NumPy's own words would advise to unpickle it
+        why = error.strerror or str(error).rstrip(".")
+        raise ValueError(f"{path} cannot be read: {why}.") from error
+    except DAMAGED as error:
         raise ValueError(f"{path} cannot be read: it is damaged.") from error
     shapes = [jax.eval_shape(_plain, leaf).shape for leaf in leaves]
     if [array.shape for array in stored] != shapes:

@@ -243,6 +243,8 @@ class Dataset:
         return frozenset(key for run in self.runs for key in run.settings)
 
     def _check_metric(self, metric: str) -> None:
+        if self.runs and not self.metrics:
+            raise ValueError("These runs have no numbers yet: no update is done.")
         if self.runs and not any(metric in run.metrics for run in self.runs):
             near = suggestion(metric, self.metrics)
             known = "" if near else f" Known: {', '.join(self.metrics)}."

@@ -12,12 +12,13 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from freeproj.files import check_regular
+from freeproj.files import read_regular
 
 __all__ = ["read_lines", "to_line", "whole_lines", "with_nans", "without_nans"]
 
 
 _MARK = ', "crc": "'
+_MAX_BYTES = 2**30  # of a log: some 400,000 updates
 
 
 def to_line(row: dict[str, Any]) -> bytes:
@@ -76,8 +77,8 @@ def with_nans(value: Any) -> Any:
 def _lines(path: Path) -> list[str]:
     if not path.exists():
         return []
-    check_regular(path)
-    return [line for line in path.read_text(errors="replace").split("\n") if line]
+    text = read_regular(path, _MAX_BYTES).decode(errors="replace")
+    return [line for line in text.split("\n") if line]
 
 
 def _is_whole(line: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +20,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from freeproj.experiments.log import read_lines
+from freeproj.files import DAMAGED, read_regular
 
-__all__ = ["HEALTHS", "RunRecord", "SetAside", "read_record"]
+__all__ = ["HEALTHS", "RunRecord", "SetAside", "checked", "read_record"]
 
 HEALTHS = ("running", "finished", "diverged", "damaged", "foreign", "duplicate")
 
@@ -62,11 +64,28 @@ class SetAside(NamedTuple):
     reason: str
 
 
+def checked(record: RunRecord) -> RunRecord:
+    """Return a record that came from a file of others, or say what is wrong in it."""
+    for key, value in record.settings.items():
+        if not re.fullmatch(r"[\w.-]{1,100}", key):
+            raise ValueError(f"{key!r} is not the name of a setting")
+        several = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(each, str | bool | int | float) for each in several):
+            raise ValueError(f"the setting `{key}` cannot be {value!r}")
+    for key in ("seed", "n_updates", "n_trials"):
+        value = record.settings.get(key, None if key == "seed" else 0)
+        if type(value) is not int or not 0 <= value < 2**64:
+            raise ValueError(f"`{key}` must be a whole number, got {value!r}")
+    if record.health not in HEALTHS:
+        raise ValueError(f"`health` must be one of {HEALTHS}, got {record.health!r}")
+    return record
+
+
 def read_record(folder: Path) -> RunRecord | SetAside:
     """Read a run's folder; whatever is wrong with it becomes a reason."""
     try:
         settings, meta = _read_settings(folder / "config.toml")
-    except (OSError, ValueError, RecursionError) as error:
+    except DAMAGED as error:
         return SetAside(folder, "foreign", _one_line(error))
     try:
         health = _health(folder)
@@ -74,7 +93,7 @@ def read_record(folder: Path) -> RunRecord | SetAside:
         updates = _updates(rows)
         metrics = _columns(rows, settings["evaluation.maps"][0])
         seconds = _seconds(folder / "timing.jsonl")
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+    except DAMAGED as error:
         return SetAside(folder, "damaged", _one_line(error))
     marked = _diverged_reason(folder) if health == "diverged" else ""
     if reason := marked or _divergence(updates, metrics):
@@ -100,8 +119,9 @@ def _health(folder: Path) -> str:
 
 def _diverged_reason(folder: Path) -> str:
     try:
-        return str(json.loads((folder / "diverged.json").read_text())["reason"])
-    except (OSError, ValueError, TypeError, KeyError):
+        data = read_regular(folder / "diverged.json", 2**16)
+        return str(json.loads(data)["reason"])
+    except DAMAGED:
         return "marked as diverged"
 
 

@@ -52,9 +52,12 @@ from freeproj.experiments.settings import (
     to_toml,
 )
 from freeproj.files import (
+    DAMAGED,
     append_synced,
+    check_regular,
     clear_temporaries,
     lock_file,
+    read_regular,
     write_atomically,
 )
 from freeproj.training import DivergedError, TrainState, seed_key, start, train
@@ -125,19 +128,24 @@ class Run:
             raise ValueError(f"{path} has a line without a time.") from error
 
     def resume(self, like: PyTree) -> tuple[PyTree, int]:
-        """Return the stored state and the number of updates behind it.
+        """Return the stored state and the number of updates behind it; cut the log.
 
         Args:
             like: a state of the same settings, for its structure and shapes.
         """
+        state = self.newest_state(like)
+        n_done = int(state.n_done)
+        self.cut(n_done)
+        return state, n_done
+
+    def newest_state(self, like: PyTree) -> PyTree:
+        """Return the newest state that is whole and whose updates are all logged."""
         states = [load_tree(self._checkpoint, like)]
         with contextlib.suppress(ValueError):  # it may be gone, or torn
             states.append(load_tree(self._latest, like))
         for state in sorted(states, key=lambda each: -int(each.n_done)):
-            n_done = int(state.n_done)
-            if self._has_logged(n_done):
-                self.cut(n_done)
-                return state, n_done
+            if self._has_logged(int(state.n_done)):
+                return state
         raise ValueError(
             f"{self.folder}/log.jsonl does not hold the {states[0].n_done} updates of "
             "the checkpoint: it is damaged or was changed; start the run elsewhere."
@@ -198,9 +206,9 @@ class Run:
         if not path.exists():
             return None
         try:
-            found = json.loads(path.read_text())
+            found = json.loads(read_regular(path, 2**16))
             return DivergedError(int(found["update"]), str(found["quantity"]))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except DAMAGED:
             raise ValueError(
                 f"{path} is damaged; delete it to try the run again."
             ) from None
@@ -208,7 +216,10 @@ class Run:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other processes out, for as long as this one lives."""
-        with open(self.folder / "lock", "w") as file:
+        path = self.folder / "lock"
+        if path.exists():
+            check_regular(path)  # opening a pipe would wait without end
+        with open(path, "w") as file:
             try:
                 lock_file(file)
             except BlockingIOError:

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from freeproj.config import TrainConfig
 from freeproj.envs import make
+from freeproj.files import read_regular
 from freeproj.names import is_import_name
 from freeproj.words import count_words, generators_for
 
@@ -41,6 +42,7 @@ __all__ = [
     "flat_settings",
     "nearest_key",
     "old_name",
+    "parse_toml",
     "plain_settings",
     "read_base",
     "read_config",
@@ -52,7 +54,8 @@ __all__ = [
 _CONFIGS = Path(__file__).parents[1] / "configs"
 SHIPPED = tuple(sorted(path.stem for path in _CONFIGS.glob("*.toml")))
 SCHEMA = 2  # 0.1 was 1
-_MAX_BYTES = 2**20  # of a file of settings
+_MAX_BYTES = 2**17  # of a file of settings
+_MAX_DOTS = 200  # in a line: the time that Python takes is quadratic in them
 _MAX_NAME = 100  # characters of the tasks in a folder's name
 
 
@@ -88,7 +91,7 @@ def read_config(
     source: str | Path | None = None, settings: Mapping[str, Any] | None = None
 ) -> TrainConfig:
     """Read a TOML file, or a shipped one by its name, and override `settings`."""
-    return config_from(read_base(source) if source else {}, settings or {})
+    return config_from({} if source is None else read_base(source), settings or {})
 
 
 def config_from(
@@ -206,14 +209,23 @@ def nearest_key(key: str, known: Iterable[str]) -> str:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; an error names it."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file.")
-    if path.stat().st_size > _MAX_BYTES:
-        raise ValueError(f"{path} is larger than a file of settings can be (1 MiB).")
     try:
-        return tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is not TOML: {error}") from error
+        text = read_regular(path, _MAX_BYTES).decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text file in UTF-8.") from None
+    return parse_toml(text, path)
+
+
+def parse_toml(text: str, source: object) -> dict[str, Any]:
+    """Parse TOML that others may have written; an error names its source."""
+    if any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
+        raise ValueError(f"{source} has more than {_MAX_DOTS} dots in one line.")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{source} is not TOML: {error}") from error
+    except RecursionError:
+        raise ValueError(f"{source} is nested too deeply.") from None
 
 
 def read_base(source: str | Path) -> dict[str, Any]:
@@ -273,8 +285,11 @@ def _typed(value: Any, default: Any, key: str) -> Any:
     elif isinstance(default, bool) or isinstance(value, bool):
         if isinstance(value, bool) and isinstance(default, bool):
             return value
-    elif isinstance(default, float) and isinstance(value, int | float):
-        return float(value)
+    elif isinstance(default, float) and isinstance(value, float):
+        return value
+    elif isinstance(default, float) and isinstance(value, int):
+        if abs(value) <= 2**53:
+            return float(value)
     elif isinstance(value, type(default)):
         return value
     kind = "list of names" if isinstance(default, tuple) else type(default).__name__

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeproj.experiments.records import RunRecord, SetAside
+from freeproj.experiments.records import RunRecord, SetAside, checked
 from freeproj.files import DAMAGED, write_atomically
+from freeproj.plain_arrays import read_arrays
 
 __all__ = ["Stored", "load_records", "save_records"]
 
@@ -57,11 +58,8 @@ def save_records(
 def load_records(path: Path) -> Stored:
     """Read what `save_records` wrote; anything else is a ValueError."""
     try:
-        if not path.is_file():
-            raise ValueError("no such file")
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            index = json.loads(archive["index"].tobytes())
-            values = archive["values"]
+        arrays = read_arrays(path)
+        index, values = json.loads(arrays["index"].tobytes()), arrays["values"]
         if index["format"] != _FORMAT or values.dtype != float or values.ndim != 1:
             raise ValueError("written by another version")
         return Stored(_unpack(index["records"], values), dict(index["meta"]))
@@ -117,7 +115,7 @@ def _record(
         for key, value in entry["settings"].items()
     }
     seconds = math.nan if entry["seconds"] is None else float(entry["seconds"])
-    return RunRecord(
+    record = RunRecord(
         name=str(entry["name"]),
         settings=settings,
         health=str(entry["health"]),
@@ -126,3 +124,4 @@ def _record(
         seconds=seconds,
         meta=dict(entry["meta"]),
     )
+    return checked(record)

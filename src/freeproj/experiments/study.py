@@ -28,6 +28,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +62,7 @@ _SHORT = {
 }
 _KEYS = ("base", "settings", "grid", "exclude", "override")
 _Flat = Mapping[str, Any]
-_MAX_SEEDS = 100_000
+_MAX_RUNS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +103,9 @@ class Grid:
         return tuple(runs)
 
     def _cells(self) -> list[dict[str, Any]]:
+        n_runs = math.prod(map(len, self.grid.values()))
+        if n_runs > _MAX_RUNS:
+            raise ValueError(f"A study has at most {_MAX_RUNS} runs, not {n_runs}.")
         values = itertools.product(*self.grid.values())
         return [dict(zip(self.grid, each, strict=True)) for each in values]
 
@@ -141,7 +145,7 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
     any other one holds in every run.
     """
     path = _FOLDER / f"{source}.toml" if str(source) in STUDIES else Path(source)
-    if not path.is_file():
+    if not path.exists():
         known = ", ".join(STUDIES)
         raise FileNotFoundError(
             f"{path}: no such file, and not a shipped study ({known})."
@@ -241,8 +245,8 @@ def _check_matches(study: Grid) -> None:
 def _axis(key: str, values: Any) -> tuple[Any, ...]:
     """The values of one key; a number of seeds stands for 0, 1, …"""
     if key == "seed" and isinstance(values, int) and not isinstance(values, bool):
-        if values > _MAX_SEEDS:
-            raise ValueError(f"`seeds` must be at most {_MAX_SEEDS}, got {values}.")
+        if values > _MAX_RUNS:
+            raise ValueError(f"`seeds` must be at most {_MAX_RUNS}, got {values}.")
         values = list(range(values))
     if isinstance(values, str | int | float):
         values = [values]

@@ -16,12 +16,12 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from freeproj.experiments.records import RunRecord
-from freeproj.files import write_atomically
+from freeproj.experiments.records import RunRecord, checked
+from freeproj.files import check_regular, write_atomically
 
 if TYPE_CHECKING:
     from freeproj.experiments.dataset import Dataset
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
 
 _BEFORE, _AFTER = ("run", "health", "seconds"), ("update", "metric", "value")
-_INDEXED = re.compile(r"(.*)\[(\d{1,6})\]")
+_INDEXED = re.compile(r"(.*)\[(\d{1,4})\]", re.ASCII | re.DOTALL)
+_MAX_LINE = 2**20  # characters
 
 
 def write_csv(dataset: Dataset, path: Path) -> Path:
@@ -67,31 +68,41 @@ def write_parquet(dataset: Dataset, path: Path) -> Path:
 
 def read_csv(path: Path) -> tuple[RunRecord, ...]:
     """Read a table; an error names the line."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file.")
+    check_regular(path)
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
+            reader = csv.reader(_lines(path, file), strict=True)
             header = next(reader, [])
             _check_header(path, header)
             return _records(path, header, reader)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} is not a CSV file in UTF-8: {error}") from error
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text file in UTF-8.") from None
+    except csv.Error as error:
+        raise ValueError(f"{path} is not a CSV file: {error}.") from error
 
 
 def read_parquet(path: Path) -> tuple[RunRecord, ...]:
     """Read a table from Parquet."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file.")
+    check_regular(path)
     duckdb = _duckdb()
     try:
         with duckdb.connect() as connection:
-            table = connection.read_parquet(os.fspath(path))
+            # In brackets what would stand for any name, or for several.
+            name = re.sub(r"([*?\[])", r"[\1]", os.fspath(path))
+            table = connection.read_parquet(name)
             header = table.columns
             _check_header(path, header)
             return _records(path, header, iter(table.fetchall()))
     except duckdb.Error as error:
-        raise ValueError(f"{path} is not a Parquet file: {error}") from error
+        raise ValueError(f"{path} is not a Parquet file of runs: {error}") from error
+
+
+def _lines(path: Path, file: TextIO) -> Iterator[str]:
+    """Yield lines of a bounded length, whatever the file is."""
+    while line := file.readline(_MAX_LINE):
+        if len(line) == _MAX_LINE:
+            raise ValueError(f"{path} has a line of {_MAX_LINE:,} characters or more.")
+        yield line
 
 
 def _keys(dataset: Dataset) -> tuple[str, ...]:
@@ -121,11 +132,14 @@ def _text(value: Any) -> str:
 
 
 def _setting(text: str) -> Any:
+    """Return what `_text` wrote; whatever else the text may be stays a text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return tuple(value)
+    return value if isinstance(value, str | bool | int | float) else text
 
 
 def _header(path: Path) -> list[str]:
@@ -151,12 +165,12 @@ def _records(
             raise ValueError(
                 f"{path}, line {number}: {len(row)} fields, but {len(header)} columns."
             )
-        try:
-            update, value = int(row[place["update"]]), float(row[place["value"]])
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{path}, line {number}: {error}") from error
-        metrics = runs.setdefault(tuple(row[i] for i in fixed), {})
-        metrics.setdefault(str(row[place["metric"]]), {})[update] = value
+        update, value = _pair(path, number, row[place["update"]], row[place["value"]])
+        metrics = runs.setdefault(tuple(str(row[i] or "") for i in fixed), {})
+        column = metrics.setdefault(str(row[place["metric"]]), {})
+        if update in column:
+            raise ValueError(f"{path}, line {number}: this update is there twice.")
+        column[update] = value
     names = [header[i] for i in fixed]
     return tuple(
         _record(path, dict(zip(names, key, strict=True)), metrics)
@@ -164,16 +178,27 @@ def _records(
     )
 
 
+def _pair(path: Path, number: int, update: Any, value: Any) -> tuple[int, float]:
+    try:
+        found = int(update), float(value)
+        if 0 <= found[0] < 2**53:
+            return found
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(
+        f"{path}, line {number}: `update` must be a whole number and `value` a number, "
+        f"got {update!r} and {value!r}."
+    )
+
+
 def _record(
-    path: Path, before: Mapping[str, Any], metrics: Mapping[str, Mapping[int, float]]
+    path: Path, before: Mapping[str, str], metrics: Mapping[str, Mapping[int, float]]
 ) -> RunRecord:
     settings = {
         key: _setting(value)
         for key, value in before.items()
-        if key not in _BEFORE and value not in ("", None)
+        if key not in _BEFORE and value
     }
-    if type(seed := settings.get("seed")) is not int:
-        raise ValueError(f"{path}: `seed` must be an int, got {seed!r}.")
     updates = np.unique([update for column in metrics.values() for update in column])
     columns: dict[str, Any] = {}
     for name, column in metrics.items():
@@ -181,21 +206,40 @@ def _record(
         values[np.searchsorted(updates, list(column))] = list(column.values())
         indexed = _INDEXED.fullmatch(name)
         if indexed:
-            columns.setdefault(indexed[1], []).append(values)
+            columns.setdefault(indexed[1], {})[int(indexed[2])] = values
         else:
             columns[name] = values
     stacked = {
-        k: np.stack(v, 1) if isinstance(v, list) else v for k, v in columns.items()
+        name: _stacked(found, len(updates)) if isinstance(found, dict) else found
+        for name, found in columns.items()
     }
-    seconds = before["seconds"]
-    return RunRecord(
-        str(_setting(str(before["run"]))),
+    record = RunRecord(
+        str(_setting(before["run"])),
         settings,
-        str(before["health"]),
+        before["health"],
         updates.astype(np.int64),
         stacked,
-        seconds=math.nan if seconds in ("", None) else float(seconds),
+        seconds=_seconds(path, before["seconds"]),
     )
+    try:
+        return checked(record)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}.") from None
+
+
+def _stacked(parts: Mapping[int, np.ndarray], n_updates: int) -> np.ndarray:
+    """Put columns in the order of their numbers; one without any row is no data."""
+    table = np.full((n_updates, max(parts) + 1), math.nan)
+    for index, values in parts.items():
+        table[:, index] = values
+    return table
+
+
+def _seconds(path: Path, text: str) -> float:
+    try:
+        return float(text) if text else math.nan
+    except ValueError:
+        raise ValueError(f"{path}: `seconds` must be a number, got {text!r}.") from None
 
 
 def _duckdb() -> Any:

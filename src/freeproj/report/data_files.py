@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from freeproj.files import DAMAGED
-from freeproj.report.saved import read_array
+from freeproj.plain_arrays import read_array
 
 __all__ = ["FORMATS", "read_matrix", "read_target"]
 

@@ -2,10 +2,13 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +17,7 @@ pytest.importorskip("ray")
 import ray
 from ray._private import ray_constants
 from ray.cluster_utils import Cluster
-from ray.exceptions import AuthenticationError
+from ray.exceptions import AuthenticationError, RayError
 
 import freeproj
 from freeproj.experiments.engines import ray as ray_engine
@@ -22,6 +25,7 @@ from freeproj.experiments.engines.local import run_local
 from freeproj.experiments.engines.ray import run_ray
 from freeproj.experiments.run import open_run
 from freeproj.experiments.settings import read_config, run_name
+from freeproj.experiments.study import read_study
 
 # Ray forks and at once becomes another program, which JAX cannot know.
 pytestmark = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
@@ -84,6 +88,81 @@ def test_the_token_stays_on():
         [sys.executable, "-c", code], capture_output=True, text=True, env=env
     )
     assert run.stdout.strip() == "None", run.stderr
+
+
+def test_nobody_else_can_read_the_token(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ray").mkdir(mode=0o755)
+    ray_engine._keep_token_private()
+    assert stat.S_IMODE((tmp_path / ".ray").stat().st_mode) == 0o700
+
+
+class ScriptedRay:
+    """Stands in for Ray: each task ends with the next of the scripted results."""
+
+    def __init__(self, script):
+        self.script = script
+
+    def remote(self, **_options):
+        return lambda _function: SimpleNamespace(remote=lambda *_arguments: object())
+
+    def wait(self, references, timeout):
+        return references[:1], references[1:]
+
+    def get(self, _reference):
+        result = self.script.pop(0)
+        if isinstance(result, RayError):
+            raise result
+        return result
+
+
+@pytest.mark.parametrize(
+    ("progress", "kinds"),
+    [
+        ([0, 5, 9], ["retry", "retry", "retry", "done"]),
+        ([0, 0], ["retry", "failed"]),
+        ([3, 7, 7], ["retry", "retry", "failed"]),
+    ],
+)
+def test_failures_count_since_the_last_progress(progress, kinds, monkeypatch, tmp_path):
+    script = [RayError("lost") for _ in progress]
+    script += [{"update": 10}] if kinds[-1] == "done" else []
+    monkeypatch.setattr(ray_engine, "ray", ScriptedRay(script))
+    monkeypatch.setattr(
+        ray_engine._Tasks, "_rows", lambda _self, _config: [{}] * progress.pop(0)
+    )
+    events = []
+    tasks = ray_engine._Tasks(CONFIGS[:1], str(tmp_path), events.append)
+    (outcome,) = tasks.carry_out()
+    assert [event.kind for event in events] == kinds
+    assert bool(outcome.error) == (kinds[-1] == "failed")
+
+
+@pytest.mark.slow
+def test_a_killed_driver_loses_nothing(tmp_path):
+    """Kill the driver of a Ray of its own; its workers end, and a sweep goes on."""
+    study, out = tmp_path / "study.toml", tmp_path / "ray"
+    study.write_text(
+        'base = "smoke"\nsettings = { n_updates = 150, evaluation.every = 50 }\n'
+        '[grid]\ntasks = ["HigherLower"]\nseeds = 1\n'
+    )
+    (config,) = read_study(study).runs()
+    command = [sys.executable, "-m", "freeproj", "sweep", str(study), "--quiet"]
+    env = os.environ | {"PYTHONPATH": str(Path(freeproj.__file__).parents[1])}
+    driver = subprocess.Popen(
+        [*command, "--engine", "ray", "--out", str(out)], env=env, process_group=0
+    )
+    log = out / run_name(config) / "log.jsonl"
+    while not (log.exists() and log.stat().st_size):
+        assert driver.poll() is None, "Ray did not start"
+        time.sleep(0.1)
+    driver.kill()
+    driver.wait()
+    assert not (log.parent / "final.json").exists()
+    run_local([config], out)  # waits for the lock that the last worker may still hold
+    run_local([config], tmp_path / "local")
+    undisturbed = tmp_path / "local" / run_name(config) / "log.jsonl"
+    assert log.read_bytes() == undisturbed.read_bytes()
 
 
 @pytest.mark.slow

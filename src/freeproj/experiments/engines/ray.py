@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import re
 import socket
@@ -90,22 +91,39 @@ def _connect(address: str | None) -> None:
     _check_reachable(address)
     # Ray forks and at once becomes another program, which JAX cannot know.
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
-    options: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False}
+    options: dict[str, Any] = {
+        "include_dashboard": False,
+        "log_to_driver": False,
+        "logging_level": logging.ERROR,
+    }
     try:
         if address is None:
+            _keep_token_private()
             with _loopback_only():
                 ray.init(address="local", **options)
         else:
             ray.init(address=address, **options)
-    except (OSError, ValueError, RuntimeError, RayError) as error:
+    except Exception as error:  # Ray raises bare ones too, as when it is too slow
         why = " ".join(_COLOUR.sub("", str(error)).split())
         if address is None:
-            raise ValueError(f"Ray did not start on this machine: {why}") from error
+            ray.shutdown()  # what did start
+            raise ValueError(
+                f"Ray did not start on this machine: {why} Run the same command again, "
+                "or leave out `--engine ray`."
+            ) from error
         raise ValueError(
             f"No Ray cluster at `--address` {address!r} that lets us in: {why} Start "
             "one with `ray start --head`, give its token in RAY_AUTH_TOKEN, or leave "
             "the address out."
         ) from error
+
+
+def _keep_token_private() -> None:
+    """Let nobody else read the token: Ray writes it for all to see."""
+    folder = Path.home() / ".ray"
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
 
 
 @contextlib.contextmanager
@@ -144,7 +162,7 @@ class _Tasks:
         self._report = report or (lambda event: None)
         self._outcomes: dict[str, Outcome] = {}
         self._under_way: dict[Any, list[TrainConfig]] = {}
-        self._failures: set[str] = set()
+        self._failures: dict[str, int] = {}  # how far a run was when it last failed
         self._sizes: dict[str, int] = {}  # of the logs, as they were last seen
 
     def carry_out(self, seeds_together: int, **options: Any) -> list[Outcome]:
@@ -179,30 +197,40 @@ class _Tasks:
             size = log.stat().st_size if log.exists() else 0
             if size != self._sizes.get(run_name(config), 0):
                 self._sizes[run_name(config)] = size
-                rows = read_run(log.parent).log()
-                if rows:
+                if rows := self._rows(config):
                     self._report(Event(config, "row", rows[-1]))
 
+    def _rows(self, config: TrainConfig) -> list[dict[str, Any]]:
+        """Return the log so far; a node may be repairing it at this moment."""
+        with contextlib.suppress(ValueError, OSError):
+            return read_run(Path(self._out) / run_name(config)).log()
+        return []
+
     def _take(self, task: Any, reference: Any) -> None:
-        """Take the results of a task; what failed by itself is tried once more."""
+        """Take the results of a task; what failed is tried again if it got further."""
         runs, failed = self._under_way.pop(reference), []
         try:
             answers: Any = ray.get(reference)
         except RayError as error:
-            text = _COLOUR.sub("", str(error))
+            text = last_lines(_COLOUR.sub("", str(error)), 1)
             answers = [{"kind": "failed", "text": text} for _ in runs]
         for config, answer in zip(runs, answers, strict=True):
             if answer["kind"] == "done":
                 self._outcomes[run_name(config)] = Outcome(config, answer["row"])
                 self._report(Event(config, "done", answer["row"]))
-            elif answer["kind"] == "diverged" or run_name(config) in self._failures:
+            elif answer["kind"] == "diverged" or not self._has_advanced(config):
                 self._give_up(config, last_lines(answer["text"]))
             else:
-                self._failures.add(run_name(config))
                 self._report(Event(config, "retry", text=last_lines(answer["text"])))
                 failed.append(config)
         if failed:
             self._submit(task, failed)
+
+    def _has_advanced(self, config: TrainConfig) -> bool:
+        """Whether a run that failed had got further than when it last failed."""
+        n_done, before = len(self._rows(config)), self._failures.get(run_name(config))
+        self._failures[run_name(config)] = n_done
+        return before is None or n_done > before
 
     def _give_up(self, config: TrainConfig, text: str) -> None:
         self._outcomes[run_name(config)] = Outcome(config, None, text)

@@ -95,9 +95,15 @@ def _error(error: Exception) -> dict[str, Any]:
 
     if isinstance(error, DivergedError):
         return {"kind": "diverged", "text": str(error)}
-    text = "".join(traceback.format_exception(error))
+    is_debugging = os.environ.get("FREEPROJ_DEBUG", "") not in ("", "0")
+    write = traceback.format_exception if is_debugging else _last_line
+    text = "".join(write(error)).strip()
     kind = "locked" if isinstance(error, LockedRunError) else "failed"
     return {"kind": kind, "text": text}
+
+
+def _last_line(error: Exception) -> str:
+    return traceback.format_exception_only(error)[-1]
 
 
 def _answer(answers: IO[str], **values: Any) -> None:

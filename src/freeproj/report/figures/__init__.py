@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.files import write_atomically
+from freeproj.files import DAMAGED, write_atomically
 from freeproj.names import Registry, import_own
 from freeproj.report.saved import Numbers, load_numbers, save_numbers
 
@@ -197,7 +197,7 @@ def make_figure(
     check_format(out)
     module = spec.load()
     if numbers_from is not None:
-        return [draw_numbers(module, _load(spec, numbers_from), out)]
+        return [_redraw(spec, module, Path(numbers_from), out)]
     return save_figure(module, _compute(spec, module, options or {}, dataset), out)
 
 
@@ -262,6 +262,20 @@ def _compute(
     runs = (dataset,) if spec.needs_runs else ()
     numbers = module.compute(*runs, **{**spec.options, **options})
     return {"figure": np.array(spec.name), **numbers}
+
+
+def _redraw(spec: FigureSpec, module: ModuleType, source: Path, out: Path) -> Path:
+    numbers = _load(spec, source)
+    try:
+        return draw_numbers(module, numbers, out)
+    except OSError:
+        raise
+    except (*DAMAGED, IndexError, AttributeError, ArithmeticError) as error:
+        why = f"{type(error).__name__}: {error}".rstrip(".")
+        raise ValueError(
+            f"{source} does not hold the numbers that {spec.name!r} needs ({why}); "
+            "leave out --from to compute them."
+        ) from error
 
 
 def _load(spec: FigureSpec, path: str | Path) -> Numbers:

@@ -96,7 +96,7 @@ def format_table(
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({key: _cell(key) for key in rows[0]})
     writer.writerows({key: _cell(row[key]) for key in row} for row in rows)
     return text.getvalue()
 
