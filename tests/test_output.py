@@ -66,7 +66,7 @@ def test_commands_escape_what_files_say(command, tmp_path, capsys):
     path = str(data.to_csv(tmp_path / "d.csv"))
     main([path if part == "{}" else part for part in command] + [path])
     printed = "".join(capsys.readouterr())
-    assert r"x\x1b[31m" in printed
+    assert r"\x1b" in printed
     assert not {"\x1b", "\u202e"} & set(printed)
 
 

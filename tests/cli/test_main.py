@@ -53,7 +53,7 @@ def test_version(freeproj):
         (["figure", "cayley", "--set", "depth"], "KEY=VALUE"),
         (["figure", "cayley", "--set", "nosuch=1"], "Known: drawing"),
         (["figure", "cayley", "--set", "n_generators=3"], "drawing=isometric"),
-        (["figure", "cayley", "--from", "nosuch.npz"], "No file nosuch.npz"),
+        (["figure", "cayley", "--from", "nosuch.npz"], "nosuch.npz: no such file"),
         (["figure", "cayley", "--nosuch"], "No such option"),
         (["reproduce", "--only", "nosuch"], "No figure 'nosuch'"),
     ],

@@ -154,5 +154,5 @@ def test_a_date_or_a_deep_table_is_refused_in_one_line(tmp_path):
     with pytest.raises(ValueError, match="`task` must be a str"):
         read_config(path)
     path.write_text("a = " + "[" * 5000 + "]" * 5000)
-    with pytest.raises(ValueError, match="is not TOML"):
+    with pytest.raises(ValueError, match=r"x\.toml is nested too deeply"):
         read_config(path)

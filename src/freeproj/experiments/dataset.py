@@ -35,6 +35,7 @@ from freeproj.experiments.measures import (
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
 from freeproj.experiments.store import load_records, save_records
+from freeproj.files import check_regular
 from freeproj.names import suggestion
 
 __all__ = ["Dataset", "read_dataset"]
@@ -265,7 +266,7 @@ def read_dataset(*sources: str | Path) -> Dataset:
 
 def _read_source(source: str | Path) -> Dataset:
     if str(source).startswith("published:"):
-        return _load(_PUBLISHED / f"{str(source).partition(':')[2]}.npz")
+        return _load(_published(str(source).partition(":")[2]))
     path = Path(source)
     readers = {
         ".csv": Dataset.from_csv,
@@ -278,9 +279,19 @@ def _read_source(source: str | Path) -> Dataset:
     return Dataset(tuple(runs), tuple(aside))
 
 
+def _published(name: str) -> Path:
+    """Return the file of a published study; a name is not a path."""
+    known = {path.stem: path for path in sorted(_PUBLISHED.glob("*.npz"))}
+    if name not in known:
+        raise ValueError(
+            f"No published study {name!r}.{suggestion(name, known)} Known: "
+            f"{', '.join(known) or 'none'}."
+        )
+    return known[name]
+
+
 def _load(path: Path) -> Dataset:
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file.")
+    check_regular(path)
     stored = load_records(path).records.values()
     return Dataset(
         tuple(each for each in stored if isinstance(each, RunRecord)),

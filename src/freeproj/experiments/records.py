@@ -24,6 +24,7 @@ from freeproj.files import DAMAGED, read_regular
 
 __all__ = ["HEALTHS", "RunRecord", "SetAside", "checked", "read_record"]
 
+_NEEDED = ("task", "memory", "projection.length", "n_updates", "n_trials", "seed")
 HEALTHS = ("running", "finished", "diverged", "damaged", "foreign", "duplicate")
 
 
@@ -65,17 +66,24 @@ class SetAside(NamedTuple):
 
 
 def checked(record: RunRecord) -> RunRecord:
-    """Return a record that came from a file of others, or say what is wrong in it."""
+    """Return a record that came from a file of others, or say what is wrong in it.
+
+    Settings of other versions may be there too, as plain values.
+    """
+    from freeproj.experiments.settings import typed
+
+    missing = [key for key in _NEEDED if key not in record.settings]
+    if missing:
+        raise ValueError(f"the setting `{missing[0]}` is missing")
     for key, value in record.settings.items():
         if not re.fullmatch(r"[\w.-]{1,100}", key):
             raise ValueError(f"{key!r} is not the name of a setting")
         several = value if isinstance(value, tuple) else (value,)
         if not all(isinstance(each, str | bool | int | float) for each in several):
-            raise ValueError(f"the setting `{key}` cannot be {value!r}")
-    for key in ("seed", "n_updates", "n_trials"):
-        value = record.settings.get(key, None if key == "seed" else 0)
-        if type(value) is not int or not 0 <= value < 2**64:
-            raise ValueError(f"`{key}` must be a whole number, got {value!r}")
+            raise ValueError(f"`{key}` must be a plain value, got {value!r}")
+        typed(key, value)  # refuses a value of another kind
+    if not 0 <= record.seed < 2**64:
+        raise ValueError(f"`seed` must lie in [0, 2^64), got {record.seed}")
     if record.health not in HEALTHS:
         raise ValueError(f"`health` must be one of {HEALTHS}, got {record.health!r}")
     return record

@@ -49,6 +49,7 @@ __all__ = [
     "read_toml",
     "run_name",
     "to_toml",
+    "typed",
 ]
 
 _CONFIGS = Path(__file__).parents[1] / "configs"
@@ -271,7 +272,13 @@ def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
         if key not in known:
             near = nearest_key(key, known) or f" Known: {', '.join(known)}."
             raise ValueError(f"No setting `{key}`.{near}")
-    return {key: _typed(value, known[key], key) for key, value in settings.items()}
+    return {key: typed(key, value) for key, value in settings.items()}
+
+
+def typed(key: str, value: Any) -> Any:
+    """Return a value in the type of its setting; of an unknown setting as it is."""
+    known = _defaults() | {"projection.n_words": 0}
+    return _typed(value, known[key], key) if key in known else value
 
 
 def _typed(value: Any, default: Any, key: str) -> Any:

@@ -166,7 +166,7 @@ def _records(
                 f"{path}, line {number}: {len(row)} fields, but {len(header)} columns."
             )
         update, value = _pair(path, number, row[place["update"]], row[place["value"]])
-        metrics = runs.setdefault(tuple(str(row[i] or "") for i in fixed), {})
+        metrics = runs.setdefault(tuple(_plain(row[i]) for i in fixed), {})
         column = metrics.setdefault(str(row[place["metric"]]), {})
         if update in column:
             raise ValueError(f"{path}, line {number}: this update is there twice.")
@@ -176,6 +176,13 @@ def _records(
         _record(path, dict(zip(names, key, strict=True)), metrics)
         for key, metrics in runs.items()
     )
+
+
+def _plain(cell: Any) -> str:
+    """Return a cell as CSV has it; Parquet has types of its own."""
+    if cell is None or isinstance(cell, str):
+        return cell or ""
+    return json.dumps(cell, default=str)
 
 
 def _pair(path: Path, number: int, update: Any, value: Any) -> tuple[int, float]:
@@ -200,31 +207,31 @@ def _record(
         if key not in _BEFORE and value
     }
     updates = np.unique([update for column in metrics.values() for update in column])
-    columns: dict[str, Any] = {}
+    columns: dict[str, np.ndarray] = {}
+    parts: dict[str, dict[int, np.ndarray]] = {}
     for name, column in metrics.items():
         values = np.full(len(updates), math.nan)
         values[np.searchsorted(updates, list(column))] = list(column.values())
         indexed = _INDEXED.fullmatch(name)
         if indexed:
-            columns.setdefault(indexed[1], {})[int(indexed[2])] = values
+            parts.setdefault(indexed[1], {})[int(indexed[2])] = values
         else:
             columns[name] = values
-    stacked = {
-        name: _stacked(found, len(updates)) if isinstance(found, dict) else found
-        for name, found in columns.items()
-    }
+    stacked = {name: _stacked(each, len(updates)) for name, each in parts.items()}
+    if both := sorted(set(columns) & set(stacked)):
+        raise ValueError(f"{path}: {both[0]!r} is both a number and a list.")
     record = RunRecord(
         str(_setting(before["run"])),
         settings,
         before["health"],
         updates.astype(np.int64),
-        stacked,
+        columns | stacked,
         seconds=_seconds(path, before["seconds"]),
     )
     try:
         return checked(record)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}.") from None
+        raise ValueError(f"{path}: {str(error).rstrip('.')}.") from None
 
 
 def _stacked(parts: Mapping[int, np.ndarray], n_updates: int) -> np.ndarray:
