@@ -132,7 +132,10 @@ def test_a_table_that_is_none_is_refused_in_one_line(tmp_path):
             "line 2",
         ),
         ("run,health,seconds,seed,update,metric,value\na,finished\n", "line 2"),
-        ("run,health,seconds,seed,update,metric,value\na,finished,,x,1,m,1\n", "seed"),
+        (
+            "run,health,seconds,seed,update,metric,value\na,finished,,0,1,m,1\n",
+            "the setting `task` is missing",
+        ),
     ]:
         bad.write_text(text)
         with pytest.raises(ValueError, match=message):

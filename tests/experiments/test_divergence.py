@@ -5,6 +5,7 @@ import math
 import pickle
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from freeproj.cli import main
@@ -15,7 +16,7 @@ from freeproj.experiments.engines.local import run_local
 from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.run import open_run, run_training
 from freeproj.experiments.settings import read_config
-from freeproj.training import DivergedError, _check_returns
+from freeproj.training import DivergedError, log_row
 
 SETTINGS = {"task": "broken_task:NAN", "n_updates": 2, "n_trials": 1}
 CONFIG = read_config("smoke", SETTINGS)
@@ -50,10 +51,14 @@ def test_a_nan_reward_ends_the_run_with_one_line_and_code_1(tmp_path, capsys):
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_return_of_finished_episodes_must_be_finite(value):
     name = "test/tile/episodes"
-    row = {f"{name}/episode_return": value, f"{name}/n_finished": 0}
-    _check_returns(3, row)  # no episode ended: no data
+    metrics = {
+        f"{name}/episode_return": np.float32(value),
+        f"{name}/n_finished": np.int32(0),
+    }
+    log_row(3, metrics, CONFIG)  # no episode ended: no data
+    metrics[f"{name}/n_finished"] = np.int32(2)
     with pytest.raises(DivergedError, match=r"update 3: the return \(test/tile"):
-        _check_returns(3, row | {f"{name}/n_finished": 2})
+        log_row(3, metrics, CONFIG)
 
 
 def test_the_last_good_checkpoint_stays(tmp_path, monkeypatch):

@@ -126,14 +126,15 @@ class ScriptedRay:
 )
 def test_failures_count_since_the_last_progress(progress, kinds, monkeypatch, tmp_path):
     script = [RayError("lost") for _ in progress]
-    script += [{"update": 10}] if kinds[-1] == "done" else []
+    done = [{"kind": "done", "row": {"update": 10}}]
+    script += [done] if kinds[-1] == "done" else []
     monkeypatch.setattr(ray_engine, "ray", ScriptedRay(script))
     monkeypatch.setattr(
         ray_engine._Tasks, "_rows", lambda _self, _config: [{}] * progress.pop(0)
     )
     events = []
     tasks = ray_engine._Tasks(CONFIGS[:1], str(tmp_path), events.append)
-    (outcome,) = tasks.carry_out()
+    (outcome,) = tasks.carry_out(seeds_together=1)
     assert [event.kind for event in events] == kinds
     assert bool(outcome.error) == (kinds[-1] == "failed")
 

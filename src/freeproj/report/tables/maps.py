@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.experiments.records import RunRecord
 from freeproj.report.paper.baselines import Levels
 from freeproj.report.paper.cells import (
     Cells,
@@ -49,7 +50,7 @@ class MapRecord:
     settings: dict[str, Any]  # by axis
     maps: dict[str, Summary]
     mmer: Summary  # on the first map
-    steps: int  # of environments, in training
+    steps: int | None  # of environments, in training
     levels: Levels
     paper: PaperResult | None
 
@@ -143,7 +144,7 @@ def _record(cells: Cells, key: Key) -> MapRecord:
         settings=cells.settings(key),
         maps={name: per_trial(cells.scores(key, name)) for name in cells.maps(key)},
         mmer=per_trial(cells.scores(key, reduce=best_evaluation)),
-        steps=max(int(run.metrics["steps"].max()) for run in cells.runs[key]),
+        steps=_steps(cells.runs[key]),
         levels=levels,
         paper=_paper_row(cells, key),
     )
@@ -154,6 +155,12 @@ def _possible(summary: Summary, ceiling: float) -> Summary:
     if summary.interval is None or not summary.interval.high > ceiling:
         return summary
     return summary._replace(interval=summary.interval._replace(high=ceiling))
+
+
+def _steps(runs: Sequence[RunRecord]) -> int | None:
+    """Return the most steps of a run; None where the runs do not say."""
+    told = [run.metrics["steps"] for run in runs if "steps" in run.metrics]
+    return max((int(each.max()) for each in told if each.size), default=None)
 
 
 def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
