@@ -34,7 +34,7 @@ def effective_dimension_falls(numbers: Numbers | None) -> Claim:
     return Claim(
         name="effective-dimension",
         statement="The effective dimension of the averaged kernel falls with the word "
-        "length ℓ, at a fixed number of words.",
+        "length ℓ, when the number of words stays the same.",
         source="Kernel Analysis of FRP, Fig. 2 left",
         rule="Holds if the drop from each length to the next is above zero at every "
         "ridge, with simultaneous 95 % intervals; does not if one is below.",
