@@ -17,27 +17,37 @@ SOURCE = Path(freeproj.__file__).parent
 # from lines below it.
 LAYERS = (
     ("cli", "__main__", "__init__"),
-    ("study",),
+    ("notebook",),
     ("report",),
     ("published",),
     ("stats",),
     ("experiments",),
+    ("adapters",),
     ("seeds",),
     ("training", "watching"),
     ("learning", "held_out"),
     ("evaluation",),
-    ("adapters",),
     ("config", "metaenv", "projected_tasks", "rollout", "agents", "ppo"),
     ("projection", "families", "observation_maps", "action_maps", "spectra", "lsmdp"),
     ("matrices", "geometry", "envs"),
     ("words", "names", "files", "plain_arrays", "cache"),
 )
-# The same inside `report`; whatever stands beside these packages is the ground.
-REPORT_LAYERS = (
+# The same inside two packages; whatever stands beside these names is their ground.
+INNER_LAYERS = (
     ("report.page",),
     ("report.figures", "report.tables", "report.paper.claims"),
     ("report.paper",),
     ("report",),
+    ("experiments.engines",),
+    (
+        "experiments.dataset",
+        "experiments.tidy",
+        "experiments.study",
+        "experiments.agents",
+    ),
+    ("experiments.run", "experiments.measures", "experiments.reading"),
+    ("experiments.settings", "experiments.records", "experiments.store"),
+    ("experiments",),
 )
 HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
 
@@ -114,21 +124,24 @@ def test_imports_point_down_the_data_path(module):
             assert HEIGHT[below[0]] <= HEIGHT[own], f"{module} imports {imported}"
 
 
-def report_height(module):
-    """Returns how high a module of `report` stands; None for all others."""
-    for row, names in enumerate(REPORT_LAYERS):
+def inner_height(module):
+    """Return how high a module of a layered package stands; None for all others."""
+    for row, names in enumerate(INNER_LAYERS):
         if any(module == name or module.startswith(f"{name}.") for name in names):
             return -row
     return None
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if "report." in name])
-def test_imports_point_down_inside_the_report(module):
-    own = report_height(module)
+@pytest.mark.parametrize(
+    "module", [name for name in MODULES if inner_height(name) is not None]
+)
+def test_imports_point_down_inside_report_and_experiments(module):
+    package = module.split(".")[0]
     for imported in imports_of(MODULES[module]):
-        below = report_height(imported.removeprefix("freeproj."))
-        if own is not None and below is not None:
-            assert below <= own, f"{module} imports {imported}"
+        name = imported.removeprefix("freeproj.")
+        height = inner_height(name) if name.split(".")[0] == package else None
+        if height is not None:
+            assert height <= inner_height(module), f"{module} imports {imported}"
 
 
 def test_claims_need_no_drawing_library():

@@ -46,7 +46,7 @@ _HOMES = {
     "MetaEnv": "metaenv",
     "NetworkConfig": "config",
     "PPOConfig": "config",
-    "Study": "study",
+    "Study": "notebook",
     "TrainConfig": "config",
     "evaluate": "evaluation",
     "load_agent": "experiments.agents",
@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from freeproj.experiments.dataset import read_dataset
     from freeproj.experiments.settings import read_config
     from freeproj.metaenv import MetaEnv
+    from freeproj.notebook import Study
     from freeproj.projection import FreeProjection
-    from freeproj.study import Study
     from freeproj.training import train
 
 

@@ -140,47 +140,34 @@ def _qr_columns(key, projection, columns) -> Array:
     )
 
 
-# λ(w) in O(d): the paper's.
-FAMILIES.add(
-    "haar",
-    Family(
-        lambda key, p: matrices.haar(key, p.n_generators, p.dim),
+def _letters(draw: Callable[[PRNGKeyArray, int, int], Array], columns=None) -> Family:
+    """Return the family in which `draw` gives the matrices of the n letters."""
+    return Family(
+        lambda key, p: draw(key, p.n_generators, p.dim),
         _word_corner,
-        _haar_columns,
+        columns,
         grouped=True,
-    ),
-)
-# λ(w) in O(d), from QR without the signs of R: the common slip, never a default.
-FAMILIES.add(
-    "qr",
-    Family(
-        lambda key, p: matrices.raw_qr(key, p.n_generators, p.dim),
-        _word_corner,
-        _qr_columns,
-        grouped=True,
-    ),
-)
-# λ(w) in S(d).
-FAMILIES.add(
-    "permutation",
-    Family(
-        lambda key, p: matrices.permutations(key, p.n_generators, p.dim),
-        _word_corner,
-        grouped=True,
-    ),
-)
-# n_words independent matrices: no shared prefixes.
-FAMILIES.add(
-    "iid_haar",
-    Family(
+    )
+
+
+for _name, _family in {
+    # λ(w) in O(d): the paper's.
+    "haar": _letters(matrices.haar, _haar_columns),
+    # λ(w) in O(d), from QR without the signs of R: the common slip, never a default.
+    "qr": _letters(matrices.raw_qr, _qr_columns),
+    # λ(w) in S(d).
+    "permutation": _letters(matrices.permutations),
+    # n_words independent matrices: no shared prefixes.
+    "iid_haar": Family(
         lambda key, p: matrices.haar(key, p.n_words, p.dim),
         _table_corner,
         _haar_columns,
     ),
-)
-# ... with independent entries N(0, 1/d): norms are kept on average only.
-FAMILIES.add("gaussian", Family(_draw_gaussian, _table_corner))
-# ... D H D' with random signs D, D'.
-FAMILIES.add("hadamard", Family(_draw_signs, _hadamard_corner))
-# No projection at all.
-FAMILIES.add("identity", Family(lambda key, p: jnp.zeros((0,)), _identity_corner))
+    # ... with independent entries N(0, 1/d): norms are kept on average only.
+    "gaussian": Family(_draw_gaussian, _table_corner),
+    # ... D H D' with random signs D, D'.
+    "hadamard": Family(_draw_signs, _hadamard_corner),
+    # No projection at all.
+    "identity": Family(lambda key, p: jnp.zeros((0,)), _identity_corner),
+}.items():
+    FAMILIES.add(_name, _family)

@@ -18,8 +18,17 @@ from freeproj.cli.sweep_view import SweepView, duration
 
 __all__ = ["carry_out", "sweep"]
 
+# Read off the folder: importing the studies would make --help slow.
+_STUDIES = sorted(
+    path.stem for path in Path(__file__).parents[1].glob("studies/*.toml")
+)
+_HELP = f"""Run all runs of STUDY: a TOML file, or one of {", ".join(_STUDIES)}.
 
-@click.command()
+Finished runs are skipped and interrupted ones resumed, so rerun the same command after
+an interruption."""
+
+
+@click.command(help=_HELP)
 @click.argument("study")
 @click.option(
     "--out",
@@ -90,11 +99,6 @@ def sweep(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Run all runs of STUDY: a TOML file, or the name of a shipped study.
-
-    Finished runs are skipped and interrupted ones resumed, so rerun the same command
-    after an interruption.
-    """
     if as_json and not (dry_run or estimate):
         raise ValueError("--json is for --dry-run and --estimate.")
     if engine != "ray" and (address or cpus != 1 or gpus):

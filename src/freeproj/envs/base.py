@@ -158,8 +158,12 @@ class Environment(eqx.Module):
         """Return observation, state, reward, terminated, truncated and info."""
 
     def render(self, state: PyTree) -> str:
-        """Draw a state as text: what a player may know, not what is hidden."""
-        return eqx.tree_pformat(state, short_arrays=False)
+        """Draw a state as text: what a player may know. By default all its numbers."""
+        entries = (
+            f"{jax.tree_util.keystr(path, simple=True)}: {np.asarray(leaf)}"
+            for path, leaf in jax.tree_util.tree_leaves_with_path(state)
+        )
+        return "  ".join(entries).removeprefix(": ")
 
     def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "..."] | None:
         """Draw the random numbers of one step; None where a step draws none."""

@@ -13,15 +13,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from freeproj import words
 from freeproj.report.figures.style import COLUMN, INK, length_colour
+from freeproj.report.figures.word_spectra import sample_spectra
 from freeproj.report.saved import Numbers
-from freeproj.spectra import (
-    effective_dimension,
-    gaussian_data,
-    limit_effective_dimension,
-    sample_root_singular_values,
-)
+from freeproj.spectra import effective_dimension, limit_effective_dimension
 
 __all__ = ["compute", "draw"]
 
@@ -38,22 +33,11 @@ def compute(
     """Return measured and limit values of d_eff/d; rows are lengths."""
     ridges = np.geomspace(1e-4, 1e-1, n_ridges)
     fine = np.geomspace(ridges[0] / 1.3, ridges[-1] * 1.3, 200)
-    n_generators = np.array([words.generators_for(n_words, ell) for ell in lengths])
-    trials = np.empty((len(lengths), n_trials, n_ridges))
-    for row, (n, length) in enumerate(zip(n_generators.tolist(), lengths, strict=True)):
-        data = gaussian_data(n_trials, dim, n_samples, seed=seed + 100 * length)
-        values = sample_root_singular_values(
-            data, n, length, n_trials=n_trials, seed=seed + 100 * length + 1
-        )
-        trials[row] = effective_dimension(values**2, ridges) / dim
-
-    law = (n_generators[:, None], np.asarray(lengths)[:, None], n_samples / dim)
-    return {
-        "lengths": np.asarray(lengths),
-        "n_generators": n_generators,
-        "dim": np.asarray(dim),
-        "n_samples": np.asarray(n_samples),
-        "n_trials": np.asarray(n_trials),
+    values, about = sample_spectra(lengths, n_words, dim, n_samples, n_trials, seed)
+    trials = np.stack([effective_dimension(each**2, ridges) for each in values]) / dim
+    n, length = about["n_generators"][:, None], about["lengths"][:, None]
+    law = (n, length, n_samples / dim)
+    return about | {
         "ridges": ridges,
         "measured_per_dimension": trials.mean(axis=1),
         "deviation_per_dimension": trials.std(axis=1, ddof=1),

@@ -13,10 +13,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from freeproj import words
 from freeproj.report.figures.style import INK, WIDE, length_colour
+from freeproj.report.figures.word_spectra import sample_spectra
 from freeproj.report.saved import Numbers
-from freeproj.spectra import density_curve, gaussian_data, sample_root_singular_values
+from freeproj.spectra import density_curve
 
 __all__ = ["compute", "draw"]
 
@@ -32,26 +32,19 @@ def compute(
 ) -> dict[str, np.ndarray]:
     """Return histograms (as densities) and the limit's curve; rows are lengths."""
     aspect = n_samples / dim
-    n_generators = np.array([words.generators_for(n_words, ell) for ell in lengths])
+    values, about = sample_spectra(lengths, n_words, dim, n_samples, n_trials, seed)
     bins, heights, places, curves = [], [], [], []
-    for n, length in zip(n_generators.tolist(), lengths, strict=True):
-        data = gaussian_data(n_trials, dim, n_samples, seed=seed + 100 * length)
-        values = sample_root_singular_values(
-            data, n, length, n_trials=n_trials, seed=seed + 100 * length + 1
-        )
-        height, edges = np.histogram(values, bins=n_bins, density=True)
+    for n, length, found in zip(
+        about["n_generators"].tolist(), lengths, values, strict=True
+    ):
+        height, edges = np.histogram(found, bins=n_bins, density=True)
         x, density = density_curve(n, length, aspect)
         bins.append(edges)
         heights.append(height)
         places.append(np.sqrt(x))
         # The law has d points for p singular values: per sample it weighs 1/c.
         curves.append(2 * np.sqrt(x) * density / aspect)
-    return {
-        "lengths": np.asarray(lengths),
-        "n_generators": n_generators,
-        "dim": np.asarray(dim),
-        "n_samples": np.asarray(n_samples),
-        "n_trials": np.asarray(n_trials),
+    return about | {
         "bin_edges": np.array(bins),
         "histogram": np.array(heights),
         "limit_places": np.array(places),

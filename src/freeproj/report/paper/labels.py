@@ -40,6 +40,7 @@ _AXES = {
 _VALUES = {
     ("projection.family", "haar"): "true Haar",
     ("projection.family", "qr"): "raw QR",
+    ("projection.family", "iid_haar"): "independent Haar",
     ("redraw_every", "0"): "fixed",
     ("redraw_every", "1"): "fresh",
     ("previous_reward", "True"): "yes",
@@ -70,6 +71,7 @@ GLOSSARY: Mapping[str, str] = {
     "minus tile": "the same fixed map with opposite sign",
     "raw QR": "orthogonal matrices by QR without the sign correction: not Haar",
     "true Haar": "uniformly distributed orthogonal matrices",
+    "independent Haar": "a Haar matrix for each word, drawn on its own: no products",
     "fresh": "base matrices are redrawn for every rollout",
     "fixed": "base matrices are drawn once and kept for the whole run",
     "seeds": "independent repetitions, the unit of every interval",

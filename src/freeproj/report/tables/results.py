@@ -329,18 +329,29 @@ def _notes(
     records: Sequence[ResultRecord], dataset: Dataset, counting: str
 ) -> list[str]:
     maps = dict.fromkeys(map_title(first_map(run)) for run in dataset.runs)
-    notes = [
-        run_counts(dataset),
+    returns = (
         f"Return: mean of the last three evaluations, tested on {', '.join(maps)}, "
         + _COUNTINGS[counting]
-        + "; the paper's: its raw return, completed within 1,024 steps, for as many "
-        "trials.",
-        "Over RP: difference from ℓ = 1 with the same settings and seeds, as a share "
-        "of the headroom (best known player minus best blind); intervals corrected for "
-        "all comparisons.",
-        "MMER: the largest evaluation of each run. Luck: the MMER expected of the "
-        "luckiest policy that never learns, over as many evaluations.",
-    ]
+    )
+    if any(_paper_rows([record]) for record in records):
+        returns += (
+            "; the paper's: its raw return, completed within 1,024 steps, for as many "
+            "trials"
+        )
+    notes = [run_counts(dataset), f"{returns}."]
+    if any(_difference(record) not in ("", NONE) for record in records):
+        notes.append(
+            "Over RP: difference from ℓ = 1 with the same settings and seeds, as a "
+            "share of the headroom (best known player minus best blind); intervals "
+            "corrected for all comparisons."
+        )
+    mmer = "MMER: the largest evaluation of each run."
+    if any(record.luck is not None for record in records):
+        mmer += (
+            " Luck: the MMER expected of the luckiest policy that never learns, over "
+            "as many evaluations."
+        )
+    notes.append(mmer)
     if any(r.without_verdict.startswith("does not") for r in records):
         notes.append(
             "blind: neither side uses its observation (returns do not change when it "

@@ -8,14 +8,13 @@ from typing import Any
 from freeproj.report.paper.cells import Cells, Key
 from freeproj.report.paper.comparisons import MARGIN
 from freeproj.report.paper.labels import seeds_text
-from freeproj.report.paper.verdicts import Finding, combine
+from freeproj.report.paper.verdicts import Finding
 from freeproj.stats import CellVerdict, Outcome, Verdict
 
 __all__ = [
     "EQUIVALENCE",
     "SHARE",
     "cell_findings",
-    "equivalence_outcome",
     "is_projected",
     "percent",
     "pooled_text",
@@ -90,8 +89,3 @@ def _basis(cell: CellVerdict) -> str:
     return (
         f"{cell.n} seeds, sign-flip p = {cell.p:.2g} ({cell.p_adjusted:.2g} corrected)."
     )
-
-
-def equivalence_outcome(findings: tuple[Finding, ...]) -> Outcome:
-    """All cells must be within the margin; one beyond it is enough against."""
-    return combine(finding.outcome for finding in findings)

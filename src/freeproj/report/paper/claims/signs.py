@@ -15,7 +15,6 @@ from freeproj.report.paper.cells import Cells, Key, first_map, make_cells
 from freeproj.report.paper.claims.findings import (
     EQUIVALENCE,
     cell_findings,
-    equivalence_outcome,
     is_projected,
     pooled_text,
 )
@@ -23,7 +22,7 @@ from freeproj.report.paper.comparisons import MARGIN, against_plain
 from freeproj.report.paper.labels import map_title
 from freeproj.report.paper.numbers import PAPER_RESULTS
 from freeproj.report.paper.verdicts import Claim, combine, missing
-from freeproj.stats import Outcome, Verdict, differences, verdict
+from freeproj.stats import Outcome, differences, verdict
 from freeproj.stats.intervals import summarise
 
 __all__ = [
@@ -50,12 +49,11 @@ def signs_explain_table(dataset: Dataset) -> Claim:
         "ℓ = 1, chance over tile. Holds if the pooled sign-flip test says so and no "
         "contrast says the opposite.",
     }
-    every = make_cells(dataset)
+    every = _projected(dataset)
     cells = every.where(
         lambda key: (
             every.get(key, "projection.family") == "qr"
             and "minus_tile" in every.maps(key)
-            and is_projected(every, key)
         )
     )
     if not cells.runs:
@@ -78,12 +76,11 @@ def length_changes_nothing(dataset: Dataset) -> Claim:
         "source": "Theory: mean and covariance of the gradient do not depend on ℓ",
         "rule": EQUIVALENCE,
     }
-    every = make_cells(dataset)
+    every = _projected(dataset)
     cells = every.where(
         lambda key: (
             every.get(key, "projection.family", "haar") == "haar"
             and every.get(key, "redraw_every", 1) != 0
-            and is_projected(every, key)
         )
     )
     by_map = {
@@ -125,23 +122,18 @@ def fixed_bases_carry_nothing_over(dataset: Dataset) -> Claim:
         "source": "The release never redraws its bases",
         "rule": EQUIVALENCE + " The difference: random maps minus blanked.",
     }
-    every = make_cells(dataset)
+    every = _projected(dataset)
     cells = every.where(
         lambda key: (
             every.get(key, "redraw_every", 1) == 0
             and {"random", "zero"} <= set(every.maps(key))
-            and is_projected(every, key)
         )
     )
     if not cells.runs:
         return missing(**tell, what="redraw_every = 0 tested on random maps.")
     data = {key: _shares(cells, key, "random", "zero") for key in cells.runs}
     remarks = {key: _training_remark(cells, key) for key in cells.runs}
-    found = _equal(cells, data)
-    findings = cell_findings(found, cells.label, remarks, turned=True)
-    headline = pooled_text(found, "Random maps minus blanked")
-    outcome = equivalence_outcome(findings)
-    return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
+    return _equivalence(tell, cells, data, "Random maps minus blanked", remarks)
 
 
 def at_chance_without_reward(dataset: Dataset) -> Claim:
@@ -153,23 +145,18 @@ def at_chance_without_reward(dataset: Dataset) -> Claim:
         "source": "Symmetry theorem: relabelling the cards changes nothing seen",
         "rule": EQUIVALENCE + " The difference: random maps minus chance.",
     }
-    every = make_cells(dataset)
+    every = _projected(dataset)
     cells = every.where(
         lambda key: (
             every.task(key) in _CARD_TASKS
             and not every.get(key, "previous_reward", False)
             and "random" in every.maps(key)
-            and is_projected(every, key)
         )
     )
     if not cells.runs:
         return missing(**tell, what="card tasks without reward, tested on random maps.")
     data = {key: _over_chance(cells, key, "random") for key in cells.runs}
-    found = _equal(cells, data)
-    findings = cell_findings(found, cells.label, turned=True)
-    headline = pooled_text(found, "Random maps minus chance")
-    outcome = equivalence_outcome(findings)
-    return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
+    return _equivalence(tell, cells, data, "Random maps minus chance")
 
 
 def storage_helps(dataset: Dataset) -> Claim:
@@ -183,13 +170,12 @@ def storage_helps(dataset: Dataset) -> Claim:
         "maps, seeds in pairs. Holds if the pooled sign-flip test says so and no cell "
         "says the opposite.",
     }
-    every = make_cells(dataset)
+    every = _projected(dataset)
     stored = every.where(
         lambda key: (
             every.get(key, "redraw_every", 1) == 0
             and every.get(key, "projection.family", "haar") != "qr"
             and "random" in every.maps(key)
-            and is_projected(every, key)
         )
     )
     same = {
@@ -211,6 +197,12 @@ def storage_helps(dataset: Dataset) -> Claim:
     headline = pooled_text(found, "Longer words minus ℓ = 1 on random maps")
     findings = cell_findings(found, cells.label)
     return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
+
+
+def _projected(dataset: Dataset) -> Cells:
+    """Return the cells whose agents see the projected observation."""
+    cells = make_cells(dataset)
+    return cells.where(lambda key: is_projected(cells, key))
 
 
 def _test_maps(cells: Cells) -> tuple[str, ...]:
@@ -239,11 +231,22 @@ def _over_chance(cells: Cells, key: Key, test_map: str) -> dict[int, float]:
     }
 
 
-def _equal(cells: Cells, data: Mapping[Any, dict[int, float]]) -> Verdict:
+def _equivalence(
+    tell: Mapping[str, str],
+    cells: Cells,
+    data: Mapping[Any, dict[int, float]],
+    what: str,
+    remarks: Mapping[Any, str] | None = None,
+) -> Claim:
+    """Judge the claim that these differences all lie within the margin."""
     margins: dict[Any, float] = {
         key: MARGIN for key in data if cells.levels(key).headroom > 0
     }
-    return verdict(data, margin=margins, alternative="two-sided")
+    found = verdict(data, margin=margins, alternative="two-sided")
+    findings = cell_findings(found, cells.label, remarks, turned=True)
+    outcome = combine(finding.outcome for finding in findings)
+    said = pooled_text(found, what)
+    return Claim(**tell, headline=said, findings=findings, outcome=outcome)
 
 
 def _sign_contrasts(cells: Cells, every: Cells) -> tuple[_Contrasts, dict]:

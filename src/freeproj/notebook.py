@@ -1,4 +1,4 @@
-"""A study in a notebook: `fp.Study("runs")`, with tables, curves, comparisons, a plot.
+"""Runs in a notebook: `fp.Study("runs")`, with tables, curves, comparisons, a plot.
 
     study = fp.Study("runs")
     study                                    # how many runs, which axes
@@ -6,7 +6,8 @@
     study.compare({"projection.length": 4}, {"projection.length": 1})
     study.plot()
 
-Everything is asked for by axes, the settings that differ between the runs.
+Everything is asked for by axes, the settings that differ between the runs. How a study
+is written down and carried out is in `experiments.study`.
 """
 
 from __future__ import annotations

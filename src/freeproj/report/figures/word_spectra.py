@@ -1,0 +1,43 @@
+"""Spectra of √K for several word lengths: what two figures are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from freeproj import words
+from freeproj.spectra import gaussian_data, sample_root_singular_values
+
+__all__ = ["sample_spectra"]
+
+
+def sample_spectra(
+    lengths: Sequence[int],
+    n_words: int,
+    dim: int,
+    n_samples: int,
+    n_trials: int,
+    seed: int,
+) -> tuple[Float[np.ndarray, "lengths trials p"], dict[str, np.ndarray]]:
+    """Draw data and bases anew for each trial, all lengths at n^ℓ = n_words.
+
+    Returns the singular values of √K, and the numbers that they belong to.
+    """
+    n_generators = [words.generators_for(n_words, length) for length in lengths]
+    values = []
+    for n, length in zip(n_generators, lengths, strict=True):
+        data = gaussian_data(n_trials, dim, n_samples, seed=seed + 100 * length)
+        values.append(
+            sample_root_singular_values(
+                data, n, length, n_trials=n_trials, seed=seed + 100 * length + 1
+            )
+        )
+    return np.stack(values), {
+        "lengths": np.asarray(lengths),
+        "n_generators": np.asarray(n_generators),
+        "dim": np.asarray(dim),
+        "n_samples": np.asarray(n_samples),
+        "n_trials": np.asarray(n_trials),
+    }
