@@ -44,6 +44,7 @@ INNER_LAYERS = (
         "experiments.tidy",
         "experiments.study",
         "experiments.agents",
+        "experiments.run_seeds",
     ),
     ("experiments.run", "experiments.measures", "experiments.reading"),
     ("experiments.settings", "experiments.records", "experiments.store"),
