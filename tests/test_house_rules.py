@@ -35,7 +35,7 @@ LAYERS = (
 # The same inside two packages; whatever stands beside these names is their ground.
 INNER_LAYERS = (
     ("report.page",),
-    ("report.figures", "report.tables", "report.paper.claims"),
+    ("report.figures", "report.tables", "report.paper.claims", "report.paper.answer"),
     ("report.paper",),
     ("report",),
     ("experiments.engines",),

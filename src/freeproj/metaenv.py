@@ -31,13 +31,7 @@ from freeproj.names import suggestion
 from freeproj.projected_tasks import MetaParams, ProjectedTasks
 from freeproj.projection import FreeProjection
 
-__all__ = [
-    "OBSERVATIONS",
-    "TRIALS",
-    "MetaEnv",
-    "MetaState",
-    "common_actions",
-]
+__all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv", "MetaState", "common_actions"]
 
 OBSERVATIONS = ("projected", "none", "plain")
 TRIALS = ("same_start", "fresh_start")
