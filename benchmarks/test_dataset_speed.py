@@ -1,14 +1,17 @@
-"""Opening a folder of 2,000 runs: from its cache it takes about a second.
+"""A folder of 2,000 runs: opened, reported; and what it takes to sync an update.
 
-pytest benchmarks/test_dataset_speed.py --benchmark-enable -n 0 -s
+python -m pytest benchmarks/test_dataset_speed.py -n 0 -s
 """
 
 import json
+import math
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+from timing import best, run, say
 
 from freeproj.experiments.dataset import read_dataset
 from freeproj.experiments.run import open_run
@@ -57,5 +60,25 @@ def test_2000_runs_open_in_about_a_second(runs):
         )
         for _ in range(3)
     ]
-    print(f"\n{N_RUNS} runs: first {first:.1f} s, then {min(seconds):.2f} s")
-    assert min(seconds) < 2
+    say(f"{N_RUNS} runs read for the first time", first, " s")
+    say(f"{N_RUNS} runs from their cache, of one core", min(seconds), " s", at_most=2)
+
+
+def test_a_report_of_2000_runs(runs, tmp_path):
+    report = ("-m", "freeproj", "report", "--quiet", "--out", tmp_path)
+    run(*report, "--published")  # analyses and published figures do not count
+    _, took = run(*report, runs)
+    say(f"a report of {N_RUNS} runs", took, " s", at_most=10)
+
+
+def test_syncing(tmp_path):
+    """What a synced update costs, in updates of `laptop` (half a second)."""
+    stored = open_run(tmp_path, read_config("laptop"))
+    state = {"weights": np.zeros(200_000, np.float32)}
+    row = {"update": 1, "loss": 0.5}
+
+    def record():
+        stored._synced = -math.inf
+        stored.record(state, row)
+
+    say("a synced update", 1e3 * best(record), " ms", at_most=50)

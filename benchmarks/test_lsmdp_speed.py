@@ -8,6 +8,7 @@ import itertools
 import time
 
 import numpy as np
+from timing import compare, say
 
 from freeproj import lsmdp
 
@@ -98,17 +99,12 @@ def test_powers_against_enumeration():
         slow, averages = clocked(enumerate_words, z, bases, repeats=repeats)
         for length in LENGTHS:
             np.testing.assert_allclose(by_power[length], averages[length], rtol=1e-10)
-        verdict = "PASS" if slow / fast >= TARGET else "BELOW"
-        print(
-            f"  {name:<30} {1e3 * slow:8.1f} ms  {slow / fast:6.1f}x "
-            f"(target {TARGET}x: {verdict})"
-        )
+        compare(f"LSMDP averages, against {name}", fast, slow, TARGET)
 
 
-def test_a_whole_comparison():
+def test_a_hundred_thousand_seeds():
     space = lsmdp.lattice()
-    seconds, _ = clocked(lambda: lsmdp.compare_lengths(space, n_seeds=1000), repeats=5)
-    print(
-        f"\ncompare_lengths, draws, solutions and distances: {1e3 * seconds:.1f} ms "
-        "for 4 lengths x 1000 seeds"
-    )
+    seconds, _ = clocked(lambda: lsmdp.compare_lengths(space, n_seeds=10**5), repeats=1)
+    thousand, _ = clocked(lambda: lsmdp.compare_lengths(space, n_seeds=1000), repeats=3)
+    say("compare_lengths, 10^5 seeds", seconds, " s", at_most=60)
+    say("... a seed, over one of 1000", seconds / thousand / 100, "x", at_most=1.5)

@@ -8,24 +8,23 @@ environments, playing is one step of 64 environments.
 """
 
 import functools
-import time
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from timing import in_turns
 
 from freeproj.agents import MEMORIES
 from freeproj.agents.memories import make_memory
 
 N_PARAMETERS, N_TIMES, N_BATCH, N_PLAYED = 100_000, 256, 16, 64
 SETTINGS = {"n_layers": 2, "window": 32}
-REPEATS = 5
 
 
 def test_memories_at_equal_parameters():
     memories = {name: nearest(name) for name in MEMORIES}
-    learning = fastest({name: learner(*each) for name, each in memories.items()})
-    playing = fastest({name: player(*each) for name, each in memories.items()})
+    learning = in_turns({name: learner(*each) for name, each in memories.items()})
+    playing = in_turns({name: player(*each) for name, each in memories.items()})
     print("\nmemory        width  parameters  learning k/s  playing k/s")
     for name, (width, memory) in memories.items():
         rates = (
@@ -75,16 +74,3 @@ def player(width, memory):
     step = eqx.filter_jit(type(memory).step)
     state = memory.initial_state(N_PLAYED)
     return lambda: step(memory, x, state, resets)
-
-
-def fastest(jobs):
-    """Returns the least seconds of each job, measured in turns."""
-    for job in jobs.values():
-        jax.block_until_ready(job())
-    seconds = dict.fromkeys(jobs, float("inf"))
-    for _ in range(REPEATS):
-        for name, job in jobs.items():
-            start = time.perf_counter()
-            jax.block_until_ready(job())
-            seconds[name] = min(seconds[name], time.perf_counter() - start)
-    return seconds

@@ -12,7 +12,7 @@ import resource
 import jax
 import jax.numpy as jnp
 import pytest
-from timing import best
+from timing import best, compare, say
 
 from freeproj import FreeProjection, MetaEnv, envs, words
 
@@ -117,24 +117,19 @@ def test_step_against_the_bare_task(name, n_envs):
         bare(env, n_envs, True),
         bare(env, n_envs, False),
     )
-    ratio = ours / theirs
-    print(
-        f"\n{name}, {n_envs} environments: {n_envs / ours / 1e6:.1f} M steps/s; "
-        f"{ratio:.2f} x the bare task's time (target 3 x: "
-        f"{'PASS' if ratio <= 3 else 'BELOW'}); "
-        f"{ours / least:.1f} x that of a bare task which never begins anew"
-    )
+    where = f"{name}, {n_envs} environments"
+    print(f"\n{where}: {n_envs / ours / 1e6:.1f} M steps/s", end="")
+    say(f"{where}, a step over the bare task's", ours / theirs, "x", at_most=3)
+    say("... over one that never begins anew", ours / least, "x")
 
 
 @pytest.mark.parametrize("name", ["StatelessCartPole", "HigherLower"])
 @pytest.mark.parametrize("n_envs", SIZES)
 def test_step_against_a_table_in_every_state(name, n_envs):
     env = envs.make(name)
-    ratio = naive(env, n_envs) / meta(env, n_envs)
-    print(
-        f"\n{name}, {n_envs} environments: {ratio:.0f} x faster than with the table of "
-        f"all words in every state (target 25 x: {'PASS' if ratio >= 25 else 'BELOW'})"
-    )
+    where = f"{name}, {n_envs} environments"
+    ours, theirs = meta(env, n_envs), naive(env, n_envs)
+    compare(f"{where}, against all words in every state", ours, theirs, 25)
 
 
 @pytest.mark.parametrize("name", envs.REGISTRY)
@@ -145,11 +140,8 @@ def test_step_against_popgym(name):
     theirs = popgym_rate(name, env)
     for n_envs in SIZES:
         rate = n_envs / meta(env, n_envs)
-        verdict = "PASS" if rate >= 20 * theirs else "BELOW"
-        print(
-            f"\n{name}, {n_envs} environments: {rate / 1e6:.2f} M steps/s, "
-            f"{rate / theirs:.0f} x popgym (target 20 x: {verdict})"
-        )
+        what = f"meta-environment of {name}, {n_envs} environments, over popgym"
+        say(what, rate / theirs, "x", at_least=20)
 
 
 def test_memory_above_the_bare_task():
@@ -161,8 +153,6 @@ def test_memory_above_the_bare_task():
     )
     size = sum(x.size * x.dtype.itemsize for x in jax.tree.leaves((shapes, params)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"\nstate of 1024 environments with bases and table: {size / 2**20:.1f} MiB "
-        f"(target 64 MiB above the bare task: {'PASS' if size < 2**26 else 'BELOW'}); "
-        f"peak of this process {peak:.0f} MiB; {words.count_words(4, 4)} words"
-    )
+    print(f"\npeak of this process {peak:.0f} MiB; {words.count_words(4, 4)} words")
+    what = "state of 1024 environments with bases and table"
+    say(what, size / 2**20, " MiB", at_most=64)

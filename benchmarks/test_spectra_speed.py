@@ -2,7 +2,7 @@
 
     python -m pytest benchmarks/test_spectra_speed.py -n 0 -s
 
-Every line gives the measured ratio, its target, and PASS or BELOW.
+One thread, as a unit.
 """
 
 import time
@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
+from timing import compare, say
 
 from freeproj.spectra import (
     average_kernel,
+    block_spectra,
     effective_dimension,
     eigenvalues,
     gaussian_data,
     limit_effective_dimension,
+    own_data_report,
     spectrum_of,
     word_density,
     word_edges,
@@ -45,14 +48,6 @@ def seconds(work, repeats=1):
         work()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def say(what, slow, fast, target):
-    verdict = "PASS" if slow / fast >= target else "BELOW"
-    print(
-        f"\n{what}: {slow * 1e3:.1f} ms / {fast * 1e3:.2f} ms = {slow / fast:.0f}x "
-        f"(target {target}x) {verdict}"
-    )
 
 
 def draw_bases(rng, n):
@@ -89,7 +84,7 @@ def test_effective_dimension_against_enumerating_all_words():
             np.testing.assert_allclose(
                 by_power(X, bases, length), by_enumeration(X, bases, length), rtol=1e-6
             )
-    say("power of the sum against enumeration, same bases", slow, fast, 10)
+    compare("power of the sum against enumeration, same bases", fast, slow, 10)
     print(
         f"with drawing the bases ({drawing * 1e3:.0f} ms, the same for both): "
         f"{(slow + drawing) / (fast + drawing):.1f}x"
@@ -116,18 +111,39 @@ def test_limit_values_against_a_loop_of_brentq():
 
     np.testing.assert_allclose(at_once(), loop(), atol=1e-11)
     slow, fast = seconds(loop, repeats=5), seconds(at_once, repeats=200)
-    say("1000 limit values against a loop of brentq", slow, fast, 100)
+    compare("1000 limit values against a loop of brentq", fast, slow, 100)
 
 
 def test_densities_at_many_points():
     x = np.linspace(0, word_edges(2, 8, 1.0)[1], 20_002)[1:-1]
     took = seconds(lambda: word_density(x, 2, 8, 1.0), repeats=3)
-    verdict = "PASS" if took < 1 else "BELOW"
-    print(f"\nword_density at 20,000 points: {took:.2f} s (target 1 s) {verdict}")
+    say("word_density at 20,000 points", took, " s", at_most=1)
 
 
 def test_own_data_against_a_full_svd():
     X = np.random.default_rng(0).standard_normal((500, 5000))
     slow = seconds(lambda: np.linalg.svd(X, full_matrices=False))
     fast = seconds(lambda: spectrum_of(X, X[0]), repeats=3)
-    say("eigenvalues of 500 x 5000 data against a full SVD", slow, fast, 4)
+    compare("eigenvalues of 500 x 5000 data against a full SVD", fast, slow, 4)
+
+
+def test_large_data_in_seconds():
+    X = np.random.default_rng(0).standard_normal((2000, 20_000))
+    took = seconds(lambda: own_data_report(X, target=X[0]))
+    product = seconds(lambda: X @ X.T)
+    say("spectra of 2,000 x 20,000 data, one thread", took, " s", at_most=30)
+    say("... in products X X^T", took / product, "x")
+
+
+def test_block_figures_share_their_draws():
+    kinds = ("transposed", "raw", "shuffled")
+    settings = {"length": 1, "n_trials": 4}
+    first, *others = (
+        seconds(lambda kind=kind: block_spectra(arrangement=kind, **settings))
+        for kind in kinds
+    )
+    words = np.random.default_rng(0).standard_normal((4, 1024, 1024))
+    alone = seconds(lambda: np.linalg.eigvalsh(words @ words.transpose(0, 2, 1)))
+    say("a block figure over its eigenvalues alone, ℓ = 1", first / alone, "x")
+    share = sum(others) / len(others) / first
+    say("... the next figure over the first", share, "x", at_most=1)

@@ -1,118 +1,167 @@
-"""What surrounds the PPO epochs, at the paper's shapes: playing, memory, starting.
+"""What surrounds the PPO epochs: playing, small networks, memory, starting.
 
     python -m pytest benchmarks/test_training_speed.py -n 0 -s
 
-Epochs themselves are measured in `test_agents_speed.py`.
+Epochs at the paper's shapes are measured in `test_agents_speed.py`. Fractions are of
+the rate of a float32 product, measured in turns with the work.
 """
 
 import functools
-import subprocess
-import sys
-import time
 
 import jax
 import pytest
-from timing import best
+from test_agents_speed import PEAK_SIZE, flops_of_sample, product
+from timing import adopt, in_turns, run, say
 
-from freeproj.evaluation import evaluate_in
+from freeproj import ppo
+from freeproj.experiments.engines.worker import SINGLE_THREAD
 from freeproj.experiments.settings import read_config
+from freeproj.held_out import evaluation_inputs, run_evaluation
+from freeproj.learning import Batch, learn
 from freeproj.rollout import collect
-from freeproj.training import start, update
+from freeproj.training import draw_params, start
 
-ONE_EPOCH = {"ppo.n_epochs": 1}
+KEY = jax.random.key(0)
+# Fraction of the product's rate that collecting is asked for.
+TARGETS = {"gru": 0.54, "s5": 0.55}
 
 
 @pytest.mark.parametrize("memory", ["gru", "s5"])
-def test_playing_against_an_epoch(memory):
-    config = read_config("paper", {"memory": memory, **ONE_EPOCH})
-    key = jax.random.key(0)
-    state = jax.jit(start, static_argnums=1)(key, config)
-    train_env, test_env = config.training_env(), config.evaluation_env()
+def test_playing_against_its_products(memory):
+    settings = {"memory": memory, "evaluation.episodes": False}
+    config = read_config("paper", settings)
+    state, params = start(KEY, config), draw_params(KEY, config)
+    test = jax.jit(functools.partial(run_evaluation, config=config.program))
+    data = evaluation_inputs(KEY, 1, config)
+    seconds = in_turns(
+        {
+            "collect": lambda: player(config)(params, state),
+            "evaluate": lambda: test(state.agent, *data),
+            "peak": peak_product,
+        },
+        repeats=3,
+    )
+    n_played = config.n_envs * config.n_steps
+    fraction = (
+        n_played * forward_flops(state.agent) / seconds["collect"] / rate(seconds)
+    )
+    what = f"{memory} collection, fraction of the product's rate"
+    say(what, fraction, at_least=TARGETS[memory])
+    n_tested = len(config.test_maps) * config.evaluation.n_envs
+    same = seconds["evaluate"] / seconds["collect"] * config.n_envs / n_tested
+    say(f"{memory}, a step of evaluation over one of collection", same, "x", at_most=1)
 
-    @jax.jit
-    def play(state):
-        return collect(
-            key, train_env, state.params, state.agent, state.play, config.n_steps
-        )
 
-    @functools.partial(jax.jit, static_argnums=1)
-    def test(agent, episodes):
-        plan = config.evaluation
-        return evaluate_in(key, agent, test_env, plan.n_envs, plan.n_steps, episodes)
+def test_learning_of_small_networks():
+    """On one core, with one thread."""
+    adopt(run(__file__, **SINGLE_THREAD)[0])
 
-    collecting = best(play, state, repeats=3)
-    window = best(lambda: test(state.agent, False), repeats=3)
-    episodes = best(lambda: test(state.agent, True), repeats=3)
-    whole = best(jax.jit(functools.partial(update, config=config)), state, repeats=3)
-    epoch = whole - collecting
-    print(f"\n{memory}: an epoch takes {epoch:.2f} s")
-    say("collecting 65,536 steps, in epochs", collecting / epoch, 1.5)
-    say("evaluating a window, in collections", window / collecting, 1.0)
-    say("the same, then on to every first end", episodes / collecting, 1.0)
+
+def measure_laptop():
+    config = read_config("laptop")
+    state, params = start(KEY, config), draw_params(KEY, config)
+    env, plan = config.training_env(), config.ppo
+    _, rollout, last_value = player(config)(params, state)
+    estimates = ppo.advantages(
+        rollout.reward,
+        rollout.value,
+        last_value,
+        rollout.done,
+        plan.discount,
+        plan.gae_lambda,
+    )
+    batch = Batch(rollout, estimates, state.rollout.memory)
+    teach = jax.jit(functools.partial(learn, env=env, config=config))
+    seconds = in_turns(
+        {
+            "learn": lambda: teach(KEY, state.agent, state.optimizer, batch),
+            "peak": peak_product,
+        }
+    )
+    n_samples = plan.n_epochs * config.n_envs * config.n_steps
+    flops = n_samples * flops_of_sample(state.agent)
+    fraction = flops / seconds["learn"] / rate(seconds)
+    say("learning of `laptop`, fraction of one core's", fraction, at_least=0.65)
 
 
 def test_peak_memory_of_a_run():
-    used = float(run("paper run", TRAIN_TWICE))
-    empty = float(run("bare import", JAX_ONLY).split()[0])
-    print(f"\nbare JAX holds {empty:.2f} GiB")
-    say("GiB at the peak of a GRU run", used, 1.5)
+    used, empty = (float(run("-c", code)[0]) for code in (TRAIN_TWICE, JAX_ONLY))
+    print(f"\nbare JAX holds {empty:.2f} GiB", end="")
+    say("peak of a GRU run", used, " GiB", at_most=1.5)
 
 
 def test_second_start(tmp_path):
-    arguments = [str(tmp_path)]
-    first = float(run("first start", READY_TO_UPDATE, *arguments))
-    second = float(run("second start", READY_TO_UPDATE, *arguments))
-    bare = float(run("bare import", JAX_ONLY).split()[1])
+    first, second = (
+        float(run("-c", READY_TO_UPDATE, FREEPROJ_CACHE=str(tmp_path))[0])
+        for _ in range(2)
+    )
     print(f"\nuntil the first update can begin: {first:.1f} s, then {second:.1f} s")
-    say("seconds beyond a bare JAX import", second - bare, 15)
+    say("a second start over the first", second / first, "x", at_most=0.5)
 
 
-# What a fresh process does; the last line that it prints is the answer. VmHWM is the
-# peak of this program; `resource` would begin with that of the process that started it.
-JAX_ONLY = """
-import pathlib, time
-began = time.perf_counter()
-import jax
-jax.numpy.zeros(1).block_until_ready()
-seconds = time.perf_counter() - began
-status = pathlib.Path("/proc/self/status").read_text()
-print(int(status.split("VmHWM:")[1].split()[0]) / 2**20, seconds)
-"""
-TRAIN_TWICE = """
-import pathlib, jax
-import freeproj as fp
-from freeproj.experiments.settings import read_config
-fp.train(jax.random.key(0), read_config("paper", {"n_updates": 2, "ppo.n_epochs": 1}))
+# What a fresh process does; what it prints is the answer. VmHWM is the peak of this
+# program; `resource` would begin with that of the process that started it.
+PEAK_MEMORY = """
+import pathlib
 status = pathlib.Path("/proc/self/status").read_text()
 print(int(status.split("VmHWM:")[1].split()[0]) / 2**20)
 """
+JAX_ONLY = f"""
+import jax
+jax.numpy.zeros(1).block_until_ready()
+{PEAK_MEMORY}
+"""
+TRAIN_TWICE = f"""
+import jax
+import freeproj as fp
+from freeproj.experiments.settings import read_config
+fp.train(jax.random.key(0), read_config("paper", {{"n_updates": 2, "ppo.n_epochs": 1}}))
+{PEAK_MEMORY}
+"""
 READY_TO_UPDATE = """
-import functools, os, sys, time
+import functools, time
 began = time.perf_counter()
-os.environ["FREEPROJ_CACHE"] = sys.argv[1]
 import jax
 from freeproj.cache import use_cache
 from freeproj.experiments.settings import read_config
-from freeproj.training import start, update
+from freeproj.training import draw_params, start, update
 use_cache()
-config = read_config("paper")
-state = jax.jit(start, static_argnums=1)(jax.random.key(0), config)
-step = jax.jit(functools.partial(update, config=config), donate_argnums=0)
-step.lower(state).compile()
+key, config = jax.random.key(0), read_config("paper")
+state, params = start(key, config), draw_params(key, config)
+step = jax.jit(functools.partial(update, config=config.program), donate_argnums=0)
+step.lower(state, params).compile()
 print(time.perf_counter() - began)
 """
 
 
-def run(what, program, *arguments):
-    """Runs a program in a process of its own and returns its last line."""
-    command = [sys.executable, "-c", program, *arguments]
-    began = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, f"{what}: {done.stderr}"
-    print(f"\n{what}: {time.perf_counter() - began:.1f} s as a whole")
-    return done.stdout.splitlines()[-1]
+@functools.cache
+def player(config):
+    """A compiled collection under the settings."""
+    env = config.training_env()
+
+    @jax.jit
+    def play(params, state):
+        return collect(KEY, env, params, state.agent, state.rollout, config.n_steps)
+
+    return play
 
 
-def say(what, measured, target):
-    verdict = "PASS" if measured <= target else "ABOVE"
-    print(f"  {what}: {measured:.2f} (at most {target}: {verdict})")
+def forward_flops(agent):
+    return 2 * sum(leaf.size for leaf in jax.tree.leaves(agent) if leaf.ndim == 2)
+
+
+@functools.cache
+def square():
+    return jax.random.normal(KEY, (PEAK_SIZE, PEAK_SIZE))
+
+
+def peak_product():
+    return product(square(), square())
+
+
+def rate(seconds):
+    return 2 * PEAK_SIZE**3 / seconds["peak"]
+
+
+if __name__ == "__main__":
+    measure_laptop()

@@ -233,6 +233,7 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
         },
         "processes": n_workers,
         "seconds": (training + starting) / n_workers,
+        "core_seconds": training + starting,
         "bytes_per_process": max(run_bytes(e, costs[e.memory]) for e in todo),
     }
 
@@ -249,6 +250,7 @@ def _estimate_lines(found: dict[str, Any] | None) -> list[str]:
     return [
         *lines,
         f"About {duration(found['seconds'])} in {found['processes']} process(es) of "
-        f"one thread, {found['bytes_per_process'] / 1e9:.1f} GB each; measured on this "
-        "machine as it is now.",
+        f"one thread, {duration(found['core_seconds'])} of one core in all, "
+        f"{found['bytes_per_process'] / 1e9:.1f} GB each; measured on this machine as "
+        "it is now.",
     ]

@@ -1,9 +1,10 @@
-"""What a run will take, from two short updates: a guess before hours are spent.
+"""What a run will take, from a short update: a guess before hours are spent.
 
 The unit of work is the forward pass of one sample; learning from it takes three, as a
 backward pass costs two. An update of n samples and E epochs is then n·(1 + 3E), an
-evaluation its number of steps. Updates of two lengths tell apart what each unit takes
-and what every update takes whatever its length, such as new base matrices.
+evaluation its number of steps in all environments. Drawing matrices is timed apart. All
+times are medians of several, and all of an update's time counts as its work: whatever
+the noise, nothing comes out negative, or smaller than what was seen.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import functools
 import statistics
 import sys
 import time
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 
@@ -23,7 +25,7 @@ from freeproj.training import draw_params, start, update
 
 __all__ = ["Cost", "measure_cost", "run_bytes", "run_seconds", "work"]
 
-_STEPS, _EPOCHS, _REPEATS = (16, 64), 2, 5
+_STEPS, _EPOCHS, _REPEATS = 64, 2, 5
 
 
 class Cost(NamedTuple):
@@ -31,28 +33,28 @@ class Cost(NamedTuple):
 
     start_seconds: float  # tracing and compiling, or reading compiled programs
     unit_seconds: float  # of one unit of work
-    update_seconds: float  # of an update beyond its units
+    draw_seconds: float  # of drawing the matrices of all words once
     process_bytes: float  # of the process itself
     sample_bytes: float  # more for each sample of a collection
 
 
 def measure_cost(config: TrainConfig) -> Cost:
-    """Time two updates of few steps and epochs, with the run's own networks."""
+    """Time updates of few steps and epochs, with the run's own networks."""
     use_cache()
     began = time.perf_counter()
-    short, long = (_shortened(config, n_steps) for n_steps in _STEPS)
-    quick, _ = _time_update(short)
+    short, key = _shortened(config), jax.random.key(0)
+    state, params = start(key, short), draw_params(key, short)
+    step = jax.jit(functools.partial(update, config=short))
+    step = step.lower(state, params).compile()
     start_seconds = time.perf_counter() - began
-    slow, sample_bytes = _time_update(long)
-    more = _update_work(long) - _update_work(short)
-    # Noise may make the longer one look cheaper: then all of its time is its work.
-    unit = (slow - quick) / more if slow > quick and more else slow / _update_work(long)
+    memory = step.memory_analysis()
+    n_bytes = memory.temp_size_in_bytes if memory else 0.0
     return Cost(
         start_seconds=start_seconds,
-        unit_seconds=unit,
-        update_seconds=max(slow - unit * _update_work(long), 0.0),
+        unit_seconds=_median_seconds(step, state, params) / _update_work(short),
+        draw_seconds=_median_seconds(draw_params, key, short),
         process_bytes=_resident_bytes(),
-        sample_bytes=sample_bytes,
+        sample_bytes=n_bytes / (short.n_envs * short.n_steps),
     )
 
 
@@ -63,12 +65,15 @@ def work(config: TrainConfig) -> int:
     if plan.episodes:  # at most: it ends once every environment has finished
         n_steps = max(n_steps, config.evaluation_env().max_steps)
     n_tests = -(-config.n_updates // every) if every else 0
-    return config.n_updates * _update_work(config) + n_tests * plan.n_envs * n_steps
+    n_played = n_tests * len(config.test_maps) * plan.n_envs * n_steps
+    return config.n_updates * _update_work(config) + n_played
 
 
 def run_seconds(config: TrainConfig, cost: Cost) -> float:
     """Estimate the time of a run in a process that has its programs."""
-    return cost.unit_seconds * work(config) + cost.update_seconds * config.n_updates
+    every = config.redraw_every
+    n_draws = -(-config.n_updates // every) if every else 1
+    return cost.unit_seconds * work(config) + cost.draw_seconds * n_draws
 
 
 def run_bytes(config: TrainConfig, cost: Cost) -> float:
@@ -80,30 +85,23 @@ def _update_work(config: TrainConfig) -> int:
     return config.n_envs * config.n_steps * (1 + 3 * config.ppo.n_epochs)
 
 
-def _shortened(config: TrainConfig, n_steps: int) -> TrainConfig:
+def _shortened(config: TrainConfig) -> TrainConfig:
     n_epochs = min(_EPOCHS, config.ppo.n_epochs)
     return dataclasses.replace(
         config,
-        n_steps=min(n_steps, config.n_steps),
+        n_steps=min(_STEPS, config.n_steps),
         ppo=dataclasses.replace(config.ppo, n_epochs=n_epochs),
     )
 
 
-def _time_update(config: TrainConfig) -> tuple[float, float]:
-    """Return the seconds of an update, and the bytes that it needs for a sample."""
-    key = jax.random.key(0)
-    state, params = start(key, config), draw_params(key, config)
-    step = jax.jit(functools.partial(update, config=config))
-    step = step.lower(state, params).compile()
-    jax.block_until_ready(step(state, params))
+def _median_seconds(function: Callable[..., Any], *arguments: Any) -> float:
+    jax.block_until_ready(function(*arguments))
     times = []
     for _ in range(_REPEATS):
         began = time.perf_counter()
-        jax.block_until_ready(step(state, params))
+        jax.block_until_ready(function(*arguments))
         times.append(time.perf_counter() - began)
-    memory = step.memory_analysis()
-    n_bytes = memory.temp_size_in_bytes if memory else 0.0
-    return statistics.median(times), n_bytes / (config.n_envs * config.n_steps)
+    return statistics.median(times)
 
 
 def _resident_bytes() -> int:
