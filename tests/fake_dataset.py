@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import tomllib
+import zlib
 from itertools import product
 
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.records import RunRecord
+from freeproj.experiments.settings import flat_settings, run_name, to_toml
+from freeproj.experiments.study import read_study
 
 DEFAULTS = {
     "task": "HigherLower",
@@ -45,7 +51,9 @@ def fake_dataset(
         settings["seed"] = values[-1]
         _complete(settings)
         rng = np.random.default_rng([index, values[-1]])
-        runs.append(_record(index, settings, trial_return, noise, maps, rng))
+        runs.append(
+            _record(index, settings, trial_return, noise, maps, lambda _, rng=rng: rng)
+        )
     return Dataset(tuple(runs))
 
 
@@ -58,11 +66,12 @@ def _complete(settings):
     settings["projection.n_words"] = settings["projection.n_generators"] ** length
 
 
-def _record(index, settings, trial_return, noise, maps, rng):
+def _record(index, settings, trial_return, noise, maps, rng_of):
     updates = np.arange(4, settings["n_updates"] + 1, 4)
     n_trials, shape = settings["n_trials"], len(updates)
-    metrics = {}
+    metrics = {"steps": updates * 512.0}
     for name in (*maps, "train"):
+        rng = rng_of(name)
         level = trial_return(settings, name) + noise * rng.standard_normal()
         curve = n_trials * (level + noise * rng.standard_normal(shape))
         prefix = "train" if name == "train" else f"test/{name}/episodes"
@@ -95,3 +104,29 @@ def why_table_1(n_seeds=10, tasks=("HigherLower", "RepeatPrevious"), **fixed):
         "projection.length": (1, 2, 4, 8),
     }
     return fake_dataset(grid, n_seeds, trial_return, **fixed)
+
+
+def shipped(name, n_seeds=3, trial_return=None, noise=0.02):
+    """Return runs with all settings of a shipped study and made-up returns."""
+    trial_return = trial_return or (lambda settings, map_name: 0.0)
+    runs = []
+    for config in read_study(name, {"seeds": n_seeds}).runs():
+        table = tomllib.loads(to_toml(config)) | {"written_by": {}}
+        settings = flat_settings(table)
+        maps = dict.fromkeys([*config.evaluation.maps, "zero"])
+        rng_of = functools.partial(_rng_of_agent, settings)
+        run = _record(0, settings, trial_return, noise, maps, rng_of)
+        runs.append(dataclasses.replace(run, name=run_name(config)))
+    return Dataset(tuple(runs))
+
+
+def _rng_of_agent(settings, map_name):
+    """The same agent earns the same on a map, whatever else it is tested on."""
+    agent = {k: v for k, v in settings.items() if not k.startswith("evaluation.")}
+    text = f"{sorted(agent.items())} {settings['evaluation.task']} {map_name}"
+    return np.random.default_rng(zlib.crc32(text.encode()))
+
+
+def together(*datasets):
+    """Return several datasets as one, as if their runs lay in one folder."""
+    return Dataset(tuple(run for each in datasets for run in each.runs))

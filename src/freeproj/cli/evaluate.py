@@ -79,7 +79,7 @@ def _as_json(
             "window": _numbers(found[name].window),
             "trial_returns": [_number(x) for x in found[name].trial_returns.tolist()],
         }
-        for name, norm in _norms(config, found).items()
+        for name, norm in _norms(config, tasks, found).items()
     }
     return {
         "tasks": tasks,
@@ -113,7 +113,7 @@ def _as_text(
         f"{'map':<14}{'norm':>6}{'return':>10}{'± se':>9}{'episodes':>10}"
         f"{'first trial':>13}{'last trial':>12}",
     ]
-    for name, norm in _norms(config, found).items():
+    for name, norm in _norms(config, tasks, found).items():
         stats, trials = found[name].episodes, found[name].trial_returns.tolist()
         lines.append(
             f"{name:<14}{_shown(norm):>6}{_shown(stats.mean_return, 3):>10}"
@@ -132,10 +132,13 @@ def _as_text(
     return lines + [_levels(task, config.n_trials) for task in tasks]
 
 
-def _norms(config: TrainConfig, maps) -> dict[str, float]:
+def _norms(
+    config: TrainConfig, tasks: list[str], maps: dict[str, Evaluation]
+) -> dict[str, float]:
     from freeproj.evaluation import map_norms
 
-    return map_norms(config.evaluation_env(), tuple(maps))
+    other = tasks[0] if len(tasks) == 1 else ""  # the norm may depend on the task
+    return map_norms(config.evaluation_env(other), tuple(maps))
 
 
 def _shown(value: Any, digits: int = 2) -> str:

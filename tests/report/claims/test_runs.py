@@ -47,8 +47,9 @@ def test_the_sign_slip_is_found_where_it_is(pattern):
     claim = signs_explain_table(pattern)
     assert claim.outcome is HOLDS
     assert {f.outcome for f in claim.findings} == {HOLDS}
-    # per task and kind of bases: three lengths on tile, minus tile, chance
-    assert len(claim.findings) == 2 * 2 * 5
+    # per task and kind of bases: three lengths on tile, minus tile (and less true
+    # Haar's), chance
+    assert len(claim.findings) == 2 * 2 * 6
     assert "the paper's RP: -0.12" in claim.headline
     assert any("True Haar" in finding.remark for finding in claim.findings)
 
@@ -76,9 +77,10 @@ def test_equivalence_needs_a_narrow_interval_and_no_difference():
 
 def test_raw_qr_and_fixed_bases_are_no_evidence_on_true_haar(pattern):
     claim = length_changes_nothing(pattern)
-    assert claim.outcome is HOLDS
-    assert all("raw QR" not in finding.about for finding in claim.findings)
-    assert all("fixed" not in finding.about for finding in claim.findings)
+    # two tasks, three lengths; on random maps these agents are as good as blind
+    assert len(claim.findings) == 6
+    assert claim.outcome is OPEN
+    assert "do not use their observation: 6 of 6" in claim.headline
 
 
 def test_fixed_bases_carry_over_or_not(pattern):

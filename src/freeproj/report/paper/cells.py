@@ -38,6 +38,8 @@ _ALWAYS = ("task", "memory", "projection.length")
 _DERIVED = ("projection.n_words", "projection.n_generators")
 # Budget and size often follow from the task: they are axes only if nothing else is.
 _BUDGET = ("n_updates", "n_envs", "n_steps", "n_trials", "network.", "evaluation.")
+# How often, how long and on which maps agents were tested: no part of the agents.
+_TESTING = tuple(f"evaluation.{key}" for key in ("every", "maps", "n_envs", "n_steps"))
 _IGNORED = ("seed", "evaluation.task", *_ALWAYS)
 
 Key = tuple[Any, ...]
@@ -106,9 +108,14 @@ class Cells:
 
     def maps(self, key: Key) -> tuple[str, ...]:
         """Return the test maps that all runs of a cell have returns on."""
-        names = (name.split("/") for name in self.runs[key][0].metrics)
+        first, *others = (run.metrics for run in self.runs[key])
+        names = (name.split("/") for name in first)
         found = [part[1] for part in names if part[0] == "test" and len(part) == 4]
-        return tuple(dict.fromkeys(found))
+        return tuple(
+            name
+            for name in dict.fromkeys(found)
+            if all(metric_of(name) in each for each in (first, *others))
+        )
 
     def levels(self, key: Key) -> Levels:
         """Return chance, blind and ceiling of an episode."""
@@ -147,6 +154,20 @@ class Cells:
     def where(self, keep: Callable[[Key], bool]) -> Cells:
         """Return the cells that are wanted."""
         return Cells(self.axes, {k: runs for k, runs in self.runs.items() if keep(k)})
+
+    def per_agent(self) -> Cells:
+        """Leave out how agents were tested; of cells that are then equal, keep one.
+
+        The same agents may have been tested twice, on other maps: the cell with most
+        runs stands for them.
+        """
+        places = [i for i, axis in enumerate(self.axes) if axis not in _TESTING]
+        best: dict[Key, tuple[RunRecord, ...]] = {}
+        for key, runs in self.runs.items():
+            agents = tuple(key[i] for i in places)
+            if len(runs) > len(best.get(agents, ())):
+                best[agents] = runs
+        return Cells(tuple(self.axes[i] for i in places), best)
 
 
 def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:

@@ -12,6 +12,7 @@ from freeproj.report.paper.cells import Cells, Key, make_cells
 from freeproj.report.paper.curves import cell_columns
 from freeproj.report.paper.labels import map_title, settings_text
 from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
+from freeproj.report.paper.selection import Question, asked, equal_storage, question
 from freeproj.stats.intervals import summarise
 
 __all__ = ["MAPS", "map_numbers", "paper_numbers", "storage_cells", "why_cells"]
@@ -22,14 +23,16 @@ MAPS = ("tile_unit", "tile", "minus_tile", "random", "zero")
 
 def why_cells(dataset: Dataset) -> Cells:
     """Return the cells of raw QR and true Haar that were tested on several maps."""
-    every = make_cells(dataset)
+    every = asked(dataset, Question.NO_REWARD, Question.RAW_QR, maps=("minus_tile",))
     cells = every.where(
         lambda key: (
             every.get(key, "projection.family") in ("haar", "qr")
-            and every.get(key, "observation", "projected") == "projected"
-            and "minus_tile" in every.maps(key)
+            and not every.get(key, "previous_reward", False)
         )
     )
+    raw = {_rest(cells, k) + cells.task(k) for k in cells.runs if _is_raw(cells, k)}
+    if raw:  # true Haar stands beside raw QR, not alone
+        cells = cells.where(lambda key: _rest(cells, key) + cells.task(key) in raw)
     if not cells.runs:
         raise ValueError(
             "These runs have nothing to draw it from: it takes projection.family haar "
@@ -40,27 +43,19 @@ def why_cells(dataset: Dataset) -> Cells:
 
 def storage_cells(dataset: Dataset) -> Cells:
     """Return the cells with n fixed matrices, n the same for several word lengths."""
-    every = make_cells(dataset)
-    fixed = every.where(
-        lambda key: (
-            every.get(key, "redraw_every", 1) == 0
-            and every.get(key, "projection.family", "haar") != "qr"
+    fixed = dataset.select(
+        lambda run: (
+            run.settings.get("redraw_every", 1) == 0
+            and question(run.settings) not in (Question.RAW_QR, Question.CONTROL)
         )
     )
-    groups = [
-        list(lengths.values())
-        for lengths in fixed.families().values()
-        if len(lengths) > 1
-        and len({fixed.get(k, "projection.n_generators") for k in lengths.values()})
-        == 1
-    ]
-    keys = {key for group in groups for key in group}
-    if not keys:
+    cells = make_cells(equal_storage(fixed)).per_agent()
+    if not cells.runs:
         raise ValueError(
             "These runs have nothing to draw it from: it takes redraw_every = 0 with "
             "one projection.n_generators and several projection.length."
         )
-    return fixed.where(lambda key: key in keys)
+    return cells
 
 
 def map_numbers(cells: Cells, with_training: bool = False) -> dict[str, np.ndarray]:
@@ -94,6 +89,10 @@ def paper_numbers(cells: Cells) -> dict[str, np.ndarray]:
         "paper_length": np.array([row[2] for row in rows], int),
         "paper_mean": np.array([row[3].mean / 16 for row in rows], float),
     }
+
+
+def _is_raw(cells: Cells, key: Key) -> bool:
+    return _family(cells, key) == "qr"
 
 
 def _family(cells: Cells, key: Key) -> str:

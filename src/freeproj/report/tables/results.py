@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from freeproj.report.paper.labels import (
     value_text,
 )
 from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
+from freeproj.report.paper.selection import question
 from freeproj.report.tables.grid import NONE, Column, Grid
 from freeproj.stats import Audit, CellVerdict, ChanceLine, luckiest
 from freeproj.stats.intervals import Summary, summarise
@@ -104,7 +105,7 @@ def result_records(
 ) -> list[ResultRecord]:
     """Return all cells of a dataset, in the order of their axes."""
     cells = make_cells(dataset, protocol)
-    compared = against_plain(cells)
+    compared = _compared(cells)
     records = []
     for key, runs in cells.runs.items():
         records.append(
@@ -118,7 +119,7 @@ def result_records(
                         ).values()
                     )
                 ),
-                difference=compared.verdict.cells.get(key),
+                difference=compared.judged.get(key),
                 unit=share_unit(cells, key),
                 audit=looks(cells, key),
                 levels=cells.levels(key),
@@ -207,8 +208,25 @@ def _luck(cells: Cells, key: Key, counting: str) -> ChanceLine | None:
     )
 
 
-def _reason(cells: Cells, key: Key, compared: Any) -> str:
-    if key in compared.verdict.cells:
+class _Compared(NamedTuple):
+    """All comparisons with ℓ = 1, corrected question by question, as claims are."""
+
+    judged: dict[Any, CellVerdict]
+    left_out: dict[Key, str]
+
+
+def _compared(cells: Cells) -> _Compared:
+    asked = {key: question(runs[0].settings) for key, runs in cells.runs.items()}
+    parts = [
+        against_plain(cells.where(lambda key, each=each: asked[key] is each))
+        for each in dict.fromkeys(asked.values())
+    ]
+    judged = {k: found for part in parts for k, found in part.verdict.cells.items()}
+    return _Compared(judged, {k: why for p in parts for k, why in p.left_out.items()})
+
+
+def _reason(cells: Cells, key: Key, compared: _Compared) -> str:
+    if key in compared.judged:
         return ""
     if key in compared.left_out:
         return compared.left_out[key]

@@ -11,6 +11,11 @@ from dataclasses import dataclass, replace
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.names import Registry
+from freeproj.report.paper.claims.adapting import (
+    adapts_in_context,
+    beats_chance_on_new_tasks,
+    length_in_context,
+)
 from freeproj.report.paper.claims.kernel import (
     effective_dimension_falls,
     theory_matches,
@@ -70,8 +75,13 @@ CLAIMS.add(
     ClaimSpec(at_chance_without_reward, "training", "why-table-1", answers=True),
 )
 CLAIMS.add("storage", ClaimSpec(storage_helps, "training", "storage", answers=True))
-CLAIMS.add("frp-beats-rp", ClaimSpec(free_beats_plain, "training", "in-context"))
-CLAIMS.add("best-length", ClaimSpec(best_length_exceeds_one, "training", "in-context"))
+CLAIMS.add("frp-beats-rp", ClaimSpec(free_beats_plain, "training", "as-written"))
+CLAIMS.add("best-length", ClaimSpec(best_length_exceeds_one, "training", "as-written"))
+CLAIMS.add("in-context", ClaimSpec(adapts_in_context, "training", "in-context"))
+CLAIMS.add("in-context-length", ClaimSpec(length_in_context, "training", "in-context"))
+CLAIMS.add(
+    "new-task", ClaimSpec(beats_chance_on_new_tasks, "training", "held-out-task")
+)
 CLAIMS.add(
     "held-out-task", ClaimSpec(free_helps_new_tasks, "training", "held-out-task")
 )

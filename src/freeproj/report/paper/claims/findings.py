@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from freeproj.report.paper.cells import Cells, Key
-from freeproj.report.paper.comparisons import MARGIN
+from freeproj.report.paper.comparisons import MARGIN, Comparison, against_plain
 from freeproj.report.paper.labels import seeds_text
-from freeproj.report.paper.verdicts import Finding
+from freeproj.report.paper.verdicts import Claim, Finding, combine, missing, unknown
 from freeproj.stats import CellVerdict, Outcome, Verdict
 
 __all__ = [
     "EQUIVALENCE",
     "SHARE",
     "cell_findings",
+    "equal_lengths",
     "is_projected",
+    "left_out_findings",
+    "left_out_text",
     "percent",
     "pooled_text",
 ]
@@ -44,7 +47,7 @@ def pooled_text(found: Verdict, what: str) -> str:
     """Say what all cells together show: mean, interval, p, cells and seeds."""
     pooled = found.pooled
     if not pooled.n_cells:
-        return f"{what}: no paired seeds."
+        return f"{what}: nothing to compare."
     ends = pooled.interval
     interval = f" [{percent(ends.low)}, {percent(ends.high)}]" if ends else ""
     return (
@@ -89,3 +92,38 @@ def _basis(cell: CellVerdict) -> str:
     return (
         f"{cell.n} seeds, sign-flip p = {cell.p:.2g} ({cell.p_adjusted:.2g} corrected)."
     )
+
+
+def equal_lengths(cells: Cells, tell: Mapping[str, str], what: str) -> Claim:
+    """Judge "the word length changes nothing on unseen random maps".
+
+    Args:
+        tell: name, statement, source and rule of the claim.
+        what: runs that are needed, for where there are none.
+    """
+    compared = against_plain(cells, "random", MARGIN)
+    if not compared.plain:
+        return missing(**tell, what=what)
+    judged = cell_findings(compared.verdict, cells.label, turned=True)
+    headline = pooled_text(compared.verdict, "ℓ > 1 minus ℓ = 1 on random maps")
+    headline += left_out_text(compared)
+    findings = judged + left_out_findings(cells, compared)
+    outcome = combine(finding.outcome for finding in judged)
+    return Claim(**tell, headline=headline, findings=findings, outcome=outcome)
+
+
+def left_out_findings(cells: Cells, compared: Comparison) -> tuple[Finding, ...]:
+    """Return a finding without a verdict for every cell that was left out."""
+    return tuple(
+        unknown(cells.label(key), f"This cell {why}: no verdict.")
+        for key, why in compared.left_out.items()
+    )
+
+
+def left_out_text(compared: Comparison) -> str:
+    """Say how many comparisons are of agents that do not look."""
+    n = len(compared.left_out)
+    if not n:
+        return ""
+    of = f"{n} of {len(compared.plain)} comparisons"
+    return f" Left out, as agents do not use their observation: {of}."

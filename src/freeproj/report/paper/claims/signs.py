@@ -11,18 +11,19 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.report.paper.cells import Cells, Key, first_map, make_cells
+from freeproj.report.paper.cells import Cells, Key, make_cells, metric_of
 from freeproj.report.paper.claims.findings import (
     EQUIVALENCE,
     cell_findings,
-    is_projected,
+    equal_lengths,
+    left_out_findings,
     pooled_text,
 )
 from freeproj.report.paper.comparisons import MARGIN, against_plain
-from freeproj.report.paper.labels import map_title
 from freeproj.report.paper.numbers import PAPER_RESULTS
+from freeproj.report.paper.selection import Question, asked, equal_storage, question
 from freeproj.report.paper.verdicts import Claim, combine, missing
-from freeproj.stats import Outcome, differences, verdict
+from freeproj.stats import differences, verdict
 from freeproj.stats.intervals import summarise
 
 __all__ = [
@@ -44,25 +45,26 @@ def signs_explain_table(dataset: Dataset) -> Claim:
         "statement": "The published pattern (RP below chance, FRP not) appears with "
         "raw QR matrices, and is reversed on minus tile.",
         "source": "Table 1; QR without its sign correction has a negative diagonal",
-        "rule": "Three contrasts per task and kind of bases, all expected above zero: "
-        "on tile, ℓ > 1 over ℓ = 1; at ℓ = 1, minus tile over tile; on card tasks at "
-        "ℓ = 1, chance over tile. Holds if the pooled sign-flip test says so and no "
-        "contrast says the opposite.",
+        "rule": "Contrasts per task and kind of bases, all expected above zero: on "
+        "tile, ℓ > 1 over ℓ = 1; at ℓ = 1, minus tile over tile, by itself and minus "
+        "that of true Haar; on card tasks at ℓ = 1, chance over tile. Holds if the "
+        "pooled sign-flip test says so and no contrast says the opposite.",
     }
-    every = _projected(dataset)
-    cells = every.where(
-        lambda key: (
-            every.get(key, "projection.family") == "qr"
-            and "minus_tile" in every.maps(key)
-        )
+    tile = _tile(dataset)
+    both = asked(
+        dataset, Question.RAW_QR, Question.NO_REWARD, maps=(tile, "minus_tile")
     )
-    if not cells.runs:
+    every = both.where(lambda key: not both.get(key, "previous_reward"))
+    cells = every.where(lambda key: every.get(key, "projection.family") == "qr")
+    data, remarks = _sign_contrasts(cells, every, tile)
+    if not data:
         return missing(
-            **tell, what='projection.family = "qr" tested on tile and minus_tile.'
+            **tell,
+            what='projection.family = "qr" with ℓ = 1, without reward, tested on tile '
+            "and minus_tile.",
         )
-    data, remarks = _sign_contrasts(cells, every)
     found = verdict(data, correction="max-t")
-    headline = _sign_headline(every, cells) or pooled_text(found, "All contrasts")
+    headline = _sign_headline(cells, every, tile) or pooled_text(found, "All contrasts")
     findings = cell_findings(found, str, remarks)
     return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
 
@@ -74,43 +76,18 @@ def length_changes_nothing(dataset: Dataset) -> Claim:
         "statement": "With true Haar matrices, redrawn as the paper says, the word "
         "length changes nothing on unseen random maps.",
         "source": "Theory: mean and covariance of the gradient do not depend on ℓ",
-        "rule": EQUIVALENCE,
+        "rule": EQUIVALENCE + " On one fixed map each agent's own luck is larger than "
+        "that; it is judged by the claim that longer words generalise better.",
     }
-    every = _projected(dataset)
-    cells = every.where(
+    cells = asked(dataset, Question.NO_REWARD, maps=("random",))
+    cells = cells.where(
         lambda key: (
-            every.get(key, "projection.family", "haar") == "haar"
-            and every.get(key, "redraw_every", 1) != 0
+            cells.get(key, "projection.family", "haar") == "haar"
+            and cells.get(key, "redraw_every", 1) != 0
         )
     )
-    by_map = {
-        name: against_plain(_played(cells, name), name, MARGIN).verdict
-        for name in _test_maps(cells)
-    }
-    if not any(found.cells for found in by_map.values()):
-        return missing(**tell, what="true Haar matrices, redrawn, with ℓ = 1 and more.")
-    findings = tuple(
-        finding
-        for name, found in by_map.items()
-        for finding in cell_findings(
-            found,
-            lambda key, name=name: f"{cells.label(key)}: {map_title(name)}",
-            turned=True,
-        )
-    )
-    said = " ".join(
-        pooled_text(found, f"ℓ > 1 minus ℓ = 1 on {map_title(name)}")
-        for name, found in by_map.items()
-    )
-    # A fixed map adds each agent's own luck: it can speak against, not for.
-    decisive = "random" if "random" in by_map else next(iter(by_map))
-    asked = [
-        finding.outcome
-        for finding in findings
-        if finding.about.endswith(f": {map_title(decisive)}")
-        or finding.outcome == Outcome.FAILS
-    ]
-    return Claim(**tell, headline=said, findings=findings, outcome=combine(asked))
+    what = "true Haar matrices, redrawn, no reward, ℓ = 1 and more, on random maps."
+    return equal_lengths(cells, tell, what)
 
 
 def fixed_bases_carry_nothing_over(dataset: Dataset) -> Claim:
@@ -122,15 +99,17 @@ def fixed_bases_carry_nothing_over(dataset: Dataset) -> Claim:
         "source": "The release never redraws its bases",
         "rule": EQUIVALENCE + " The difference: random maps minus blanked.",
     }
-    every = _projected(dataset)
+    every = asked(dataset, Question.NO_REWARD, Question.RAW_QR, maps=("random", "zero"))
     cells = every.where(
         lambda key: (
             every.get(key, "redraw_every", 1) == 0
-            and {"random", "zero"} <= set(every.maps(key))
+            and not every.get(key, "previous_reward", False)
         )
     )
     if not cells.runs:
-        return missing(**tell, what="redraw_every = 0 tested on random maps.")
+        return missing(
+            **tell, what="redraw_every = 0 without reward, tested on random maps."
+        )
     data = {key: _shares(cells, key, "random", "zero") for key in cells.runs}
     remarks = {key: _training_remark(cells, key) for key in cells.runs}
     return _equivalence(tell, cells, data, "Random maps minus blanked", remarks)
@@ -145,12 +124,11 @@ def at_chance_without_reward(dataset: Dataset) -> Claim:
         "source": "Symmetry theorem: relabelling the cards changes nothing seen",
         "rule": EQUIVALENCE + " The difference: random maps minus chance.",
     }
-    every = _projected(dataset)
+    every = asked(dataset, Question.NO_REWARD, Question.RAW_QR, maps=("random",))
     cells = every.where(
         lambda key: (
             every.task(key) in _CARD_TASKS
             and not every.get(key, "previous_reward", False)
-            and "random" in every.maps(key)
         )
     )
     if not cells.runs:
@@ -170,23 +148,15 @@ def storage_helps(dataset: Dataset) -> Claim:
         "maps, seeds in pairs. Holds if the pooled sign-flip test says so and no cell "
         "says the opposite.",
     }
-    every = _projected(dataset)
-    stored = every.where(
-        lambda key: (
-            every.get(key, "redraw_every", 1) == 0
-            and every.get(key, "projection.family", "haar") != "qr"
-            and "random" in every.maps(key)
+    stored = dataset.select(
+        lambda run: (
+            run.settings.get("redraw_every", 1) == 0
+            and question(run.settings) is not Question.RAW_QR
+            and question(run.settings) is not Question.CONTROL
+            and metric_of("random") in run.metrics
         )
     )
-    same = {
-        key
-        for lengths in stored.families().values()
-        if len({stored.get(k, "projection.n_generators") for k in lengths.values()})
-        == 1
-        and len(lengths) > 1
-        for key in lengths.values()
-    }
-    cells = stored.where(lambda key: key in same)
+    cells = make_cells(equal_storage(stored)).per_agent()
     compared = against_plain(cells, "random") if cells.runs else None
     if compared is None or not compared.plain:
         return missing(
@@ -195,26 +165,14 @@ def storage_helps(dataset: Dataset) -> Claim:
         )
     found = compared.verdict
     headline = pooled_text(found, "Longer words minus ℓ = 1 on random maps")
-    findings = cell_findings(found, cells.label)
+    findings = cell_findings(found, cells.label) + left_out_findings(cells, compared)
     return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
 
 
-def _projected(dataset: Dataset) -> Cells:
-    """Return the cells whose agents see the projected observation."""
-    cells = make_cells(dataset)
-    return cells.where(lambda key: is_projected(cells, key))
-
-
-def _test_maps(cells: Cells) -> tuple[str, ...]:
-    """The map that runs are scored on, and random maps."""
-    firsts = (first_map(run) for runs in cells.runs.values() for run in runs)
-    others = (name for key in cells.runs for name in cells.maps(key))
-    wanted = [*firsts, *(name for name in others if name == "random")]
-    return tuple(dict.fromkeys(wanted))
-
-
-def _played(cells: Cells, name: str) -> Cells:
-    return cells.where(lambda key: name in cells.maps(key))
+def _tile(dataset: Dataset) -> str:
+    """Return the tiled map that raw QR was tested on; the release's first."""
+    played = asked(dataset, Question.RAW_QR, maps=("tile_unit", "minus_tile")).runs
+    return "tile_unit" if played else "tile"
 
 
 def _shares(cells: Cells, key: Key, first: str, second: str) -> dict[int, float]:
@@ -249,7 +207,7 @@ def _equivalence(
     return Claim(**tell, headline=said, findings=findings, outcome=outcome)
 
 
-def _sign_contrasts(cells: Cells, every: Cells) -> tuple[_Contrasts, dict]:
+def _sign_contrasts(cells: Cells, every: Cells, tile: str) -> tuple[_Contrasts, dict]:
     """Return the three contrasts of every group, and true Haar's as remarks."""
     data: _Contrasts = {}
     remarks: dict[Hashable, str] = {}
@@ -257,7 +215,6 @@ def _sign_contrasts(cells: Cells, every: Cells) -> tuple[_Contrasts, dict]:
         plain = lengths.get(1)
         if plain is None:
             continue
-        tile = first_map(cells.runs[plain][0])
         label = cells.label(plain, "projection.length", "projection.family")
         for ell, key in lengths.items():
             if ell > 1:
@@ -269,8 +226,11 @@ def _sign_contrasts(cells: Cells, every: Cells) -> tuple[_Contrasts, dict]:
         data[name] = _shares(cells, plain, "minus_tile", tile)
         twin = _haar_twin(every, plain)
         if twin is not None:
-            gap = summarise(list(_shares(every, twin, "minus_tile", tile).values()))
-            remarks[name] = f"True Haar: {100 * gap.mean:+.1f} %."
+            true = _shares(every, twin, "minus_tile", tile)
+            remarks[name] = (
+                f"True Haar: {100 * summarise([*true.values()]).mean:+.1f} %."
+            )
+            data[f"{name}, minus true Haar's"] = differences(data[name], true)
         if cells.task(plain) in _CARD_TASKS:
             over = _over_chance(cells, plain, tile)
             name = f"{label}: ℓ = 1, chance over tile"
@@ -287,14 +247,14 @@ def _haar_twin(every: Cells, key: Key) -> Key | None:
     return twin if twin in every.runs else None
 
 
-def _sign_headline(every: Cells, cells: Cells) -> str:
+def _sign_headline(cells: Cells, every: Cells, tile: str) -> str:
     """Returns per trial at ℓ = 1, raw QR beside true Haar, of the first groups."""
     said: dict[str, str] = {}
     for lengths in cells.families().values():
         plain = lengths.get(1)
         if plain is None or cells.task(plain) not in _CARD_TASKS:
             continue
-        levels, tile = cells.levels(plain), first_map(cells.runs[plain][0])
+        levels = cells.levels(plain)
         label = cells.label(plain, "projection.length", "projection.family")
         twin = _haar_twin(every, plain)
         raw = [_per_trial(cells, plain, name) for name in (tile, "minus_tile")]
