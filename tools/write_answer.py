@@ -53,7 +53,12 @@ def filled(text: str) -> str:
 def answer_block() -> str:
     """Return the five lines as a numbered list."""
     return "\n".join(
-        textwrap.fill(line.text, 95, initial_indent=f"{n}. ", subsequent_indent="   ")
+        textwrap.fill(
+            line.text.replace(" %", "\u00a0%"),
+            140,
+            initial_indent=f"{n}. ",
+            subsequent_indent="   ",
+        )
         for n, line in enumerate(answer(), 1)
     )
 

@@ -44,3 +44,11 @@ def test_a_page_with_another_number_is_noticed():
     place = first + re.search(r"\d\.\d\d", text[first:]).start()
     changed = text[:place] + "9.99" + text[place + 4 :]
     assert write_answer.filled(changed) == text
+
+
+def test_the_first_screen_of_the_readme_has_it_all():
+    first = (ROOT / "README.md").read_text().splitlines()[:25]
+    text = "\n".join(first)
+    assert "freeproj reproduce" in text
+    assert ".venv/bin/pytest" in text
+    assert re.findall(r"^\d\. ", text, re.MULTILINE) == [f"{n}. " for n in range(1, 6)]
