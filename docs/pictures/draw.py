@@ -1,8 +1,8 @@
 """Draw the pictures of the README and the home page: python docs/pictures/draw.py
 
-Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws (why-table-1 with
-`--runs published:why-table-1`), its colours cut to 64, which the eye does not see and
-which makes the files three times smaller.
+Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws (why-table-1 and
+storage with `--runs published:NAME`), its colours cut to 64, which the eye does not see
+and which makes the files three times smaller.
 """
 
 import tempfile
@@ -11,14 +11,15 @@ from pathlib import Path
 from PIL import Image
 
 from freeproj.experiments.dataset import read_dataset
+from freeproj.published import names
 from freeproj.report.figures import make_figure
 
 HERE = Path(__file__).parent
 
-for name in ("cayley", "effective-dimension", "why-table-1"):
+for name in ("cayley", "effective-dimension", "why-table-1", "storage"):
     with tempfile.TemporaryDirectory() as folder:
         drawn = Path(folder) / f"{name}.png"
-        runs = read_dataset("published:why-table-1") if name == "why-table-1" else None
+        runs = read_dataset(f"published:{name}") if name in names() else None
         make_figure(name, drawn, dataset=runs)
         picture = Image.open(drawn).convert("RGB").quantize(64)
     picture.save(HERE / f"{name}.png", optimize=True)

@@ -13,9 +13,16 @@ from freeproj.report.paper.curves import cell_columns
 from freeproj.report.paper.labels import map_title, settings_text
 from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
 from freeproj.report.paper.selection import Question, asked, equal_storage, question
-from freeproj.stats.intervals import summarise
+from freeproj.stats.intervals import Summary, summarise
 
-__all__ = ["MAPS", "map_numbers", "paper_numbers", "storage_cells", "why_cells"]
+__all__ = [
+    "MAPS",
+    "map_numbers",
+    "paper_numbers",
+    "possible",
+    "storage_cells",
+    "why_cells",
+]
 
 # In this order, as far as they were played; tile_unit is the release's.
 MAPS = ("tile_unit", "tile", "minus_tile", "random", "zero")
@@ -95,6 +102,13 @@ def _is_raw(cells: Cells, key: Key) -> bool:
     return _family(cells, key) == "qr"
 
 
+def possible(summary: Summary, ceiling: float) -> Summary:
+    """Cut the interval at the ceiling: no mean lies above it."""
+    if summary.interval is None or not summary.interval.high > ceiling:
+        return summary
+    return summary._replace(interval=summary.interval._replace(high=ceiling))
+
+
 def _family(cells: Cells, key: Key) -> str:
     return str(cells.get(key, "projection.family", "haar"))
 
@@ -116,10 +130,12 @@ def _summaries(
     found = {name: np.full(shape, math.nan) for name in ("mean", "low", "high")}
     counts = np.zeros(shape, int)
     for row, key in enumerate(keys):
-        share = cells.levels(key).n_trials
+        levels = cells.levels(key)
+        share, ceiling = levels.n_trials, levels.ceiling / levels.n_trials
         for column, name in enumerate(maps):
             scores = list(cells.scores(key, name).values())
-            summary = summarise([score / share for score in scores])
+            values = [score / share for score in scores]
+            summary = possible(summarise(values), ceiling)
             low, high = (summary.interval or (math.nan, math.nan))[:2]
             for field, value in zip(found, (summary.mean, low, high), strict=True):
                 found[field][row, column] = value

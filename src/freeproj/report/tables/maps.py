@@ -31,7 +31,7 @@ from freeproj.report.paper.labels import (
     task_title,
     value_text,
 )
-from freeproj.report.paper.map_returns import MAPS
+from freeproj.report.paper.map_returns import MAPS, possible
 from freeproj.report.paper.numbers import PAPER_RESULTS, PaperResult
 from freeproj.report.tables.grid import NONE, Column, Grid
 from freeproj.stats.intervals import Summary, summarise
@@ -138,7 +138,7 @@ def _record(cells: Cells, key: Key) -> MapRecord:
 
     def per_trial(scores: dict[int, float]) -> Summary:
         values = [score / levels.n_trials for score in scores.values()]
-        return _possible(summarise(values), levels.ceiling / levels.n_trials)
+        return possible(summarise(values), levels.ceiling / levels.n_trials)
 
     return MapRecord(
         settings=cells.settings(key),
@@ -148,19 +148,6 @@ def _record(cells: Cells, key: Key) -> MapRecord:
         levels=levels,
         paper=_paper_row(cells, key),
     )
-
-
-def _possible(summary: Summary, ceiling: float) -> Summary:
-    """Cut the interval at the ceiling: no mean lies above it."""
-    if summary.interval is None or not summary.interval.high > ceiling:
-        return summary
-    return summary._replace(interval=summary.interval._replace(high=ceiling))
-
-
-def _steps(runs: Sequence[RunRecord]) -> int | None:
-    """Return the most steps of a run; None where the runs do not say."""
-    told = [run.metrics["steps"] for run in runs if "steps" in run.metrics]
-    return max((int(each.max()) for each in told if each.size), default=None)
 
 
 def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
