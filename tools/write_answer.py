@@ -43,9 +43,11 @@ def filled(text: str) -> str:
     for name, block in BLOCKS.items():
         marks = rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)"
         if re.search(marks, text, re.DOTALL):
-            body = block()
+            # Tables need an empty line around them; a list does not.
+            gap = "" if name == "answer" else "\n"
+            body = f"{gap}{block()}\n{gap}"
             text = re.sub(
-                marks, lambda m, b=body: f"{m[1]}{b}\n{m[2]}", text, flags=re.DOTALL
+                marks, lambda m, b=body: f"{m[1]}{b}{m[2]}", text, flags=re.DOTALL
             )
     return text
 

@@ -14,7 +14,6 @@ from itertools import groupby
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.experiments.records import RunRecord
 from freeproj.report.paper.baselines import Levels
 from freeproj.report.paper.cells import (
     Cells,
@@ -148,6 +147,12 @@ def _record(cells: Cells, key: Key) -> MapRecord:
         levels=levels,
         paper=_paper_row(cells, key),
     )
+
+
+def _steps(runs: Sequence[RunRecord]) -> int | None:
+    """Return the most steps of a run; None where the runs do not say."""
+    told = [run.metrics["steps"] for run in runs if "steps" in run.metrics]
+    return max((int(each.max()) for each in told if each.size), default=None)
 
 
 def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
