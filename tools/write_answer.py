@@ -77,8 +77,9 @@ def studies_block() -> str:
     """Return the studies with seeds, steps and hours."""
     rows = []
     for study in map(published, names()):
-        seeds = sorted(set(study.seeds_by_task.values()))
-        steps = sorted({record.steps for record in map_records(study.dataset)})
+        records = map_records(study.dataset)
+        seeds = sorted({max(s.n for s in record.maps.values()) for record in records})
+        steps = sorted({record.steps or 0 for record in records})
         rows.append(
             (
                 f"`{study.name}`",

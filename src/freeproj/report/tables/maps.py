@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from freeproj.experiments.dataset import Dataset
+from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.report.paper.baselines import Levels
 from freeproj.report.paper.cells import (
     Cells,
