@@ -7,6 +7,8 @@ import pytest
 
 import freeproj.published
 from freeproj.experiments.dataset import read_dataset
+from freeproj.experiments.settings import flat
+from freeproj.experiments.study import read_study
 from freeproj.published import load, names, published
 from freeproj.report.paper.numbers import PAPER_TASKS
 from freeproj.report.tables.maps import map_records
@@ -26,11 +28,34 @@ def test_every_study_says_what_it_rests_on():
         assert min(summary["seeds_per_cell"].values()) >= 3
 
 
-def test_why_table_1_has_ten_seeds_in_every_cell_of_all_five_tasks(why):
+def test_why_table_1_has_twenty_seeds_where_a_verdict_rests_on_it_and_else_ten(why):
     assert set(why.seeds_by_task) == set(PAPER_TASKS)
-    assert set(why.seeds_by_task.values()) == {10}
-    assert len(why.dataset) == 560
+    for (task, redraw), group in why.dataset.group_by("task", "redraw_every").items():
+        cells = group.group_by("projection.family", "projection.length")
+        few = task in ("Minesweeper", "RepeatFirst")
+        few |= (task, redraw) == ("StatelessCartPole", 0)
+        assert len(cells) == 8
+        assert {len(cell) for cell in cells.values()} == {10 if few else 20}
+    assert len(why.dataset) == 1040
     assert not why.dataset.set_aside
+
+
+@pytest.mark.parametrize("name", names())
+def test_published_runs_are_those_of_the_study_that_ships(name):
+    configs = [flat(config) for config in read_study(name).runs()]
+    of_study = {_key(settings) for settings in configs}
+    for run in published(name).dataset.runs:
+        assert _key({key: run.settings[key] for key in configs[0]}) in of_study
+
+
+def _key(settings):
+    """All settings but the names of tasks, which are written in two ways."""
+    texts = {
+        key: str(list(value) if isinstance(value, tuple | list) else value)
+        for key, value in settings.items()
+    }
+    texts["task"] = texts["task"].rsplit(":", 1)[-1]
+    return tuple(sorted(texts.items()))
 
 
 def test_a_published_study_is_a_dataset_like_any_other(why):

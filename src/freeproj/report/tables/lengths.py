@@ -96,9 +96,9 @@ def lengths_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
     notes = [
         run_counts(dataset),
-        "Columns ℓ=…: mean return of the last three held-out evaluations. Best ℓ: the "
-        "one with the largest mean; where means differ by less than their spread over "
-        "seeds, that is chance.",
+        "Columns ℓ=1 and so on: mean return of the last three held-out evaluations. "
+        "Best ℓ: the one with the largest mean; where means differ by less than their "
+        "spread over seeds, that is chance.",
         "ℓ by half: the best ℓ > 1, chosen on each half of the seeds. Gain: what it "
         "earns over ℓ = 1 on the other half.",
     ]
