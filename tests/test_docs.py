@@ -25,7 +25,7 @@ API = "\n".join(text for name, text in PAGES.items() if name.startswith("api/"))
 SHOWN = set(re.findall(r"^::: (\S+)$", API, re.MULTILINE))  # by mkdocstrings
 
 # Modules that users have no business with.
-INNER = {"__main__", "cli", "files"}
+INNER = {"__main__", "cli", "files", "plain_arrays"}
 
 
 def nav_pages(entry):

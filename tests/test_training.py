@@ -9,6 +9,7 @@ import pytest
 
 from freeproj import FreeProjection, envs, evaluate, train
 from freeproj.config import EvaluationConfig, NetworkConfig, PPOConfig, TrainConfig
+from freeproj.evaluation import EpisodeStats
 from freeproj.rollout import collect, first_steps
 from freeproj.training import (
     DivergedError,
@@ -297,3 +298,9 @@ def test_later_trials_are_better_where_only_earlier_trials_can_tell():
     trials = train(jax.random.key(0), config).log[-1]["test/pad/trial_returns"]
     assert abs(trials[0] - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 256)  # a guess
     assert min(trials[5:]) > 0.7
+
+
+def test_one_episode_has_no_standard_error():
+    for count, known in ((0, False), (1, False), (2, True)):
+        stats = EpisodeStats(*map(jnp.asarray, (0.5, 0.1, count, 0)))
+        assert bool(jnp.isfinite(stats.standard_error)) is known

@@ -52,8 +52,9 @@ class EpisodeStats(NamedTuple):
 
     @property
     def standard_error(self) -> Float[Array, "*maps"]:
-        """The standard error of the mean return."""
-        return self.std_return / jnp.sqrt(self.n_finished)
+        """The standard error of the mean return; nan below two episodes."""
+        error = self.std_return / jnp.sqrt(self.n_finished)
+        return jnp.where(self.n_finished > 1, error, jnp.nan)
 
 
 class Evaluation(NamedTuple):

@@ -9,11 +9,13 @@ def test_the_command_lists_prints_and_suggests(freeproj):
     listed = json.loads(freeproj("published", "--json").out)["studies"]
     assert {each["study"] for each in listed} == set(names())
     shown = freeproj("published", "why-table-1").out
-    assert "RepeatPrevious" in shown
+    assert "Repeat Previous (chance -0.49" in shown
     assert max(map(len, shown.splitlines())) <= 80
     cells = json.loads(freeproj("published", "why-table-1", "--json").out)["cells"]
-    paper = [c["paper"] for c in cells if c["cell"]["task"] == "RepeatPrevious"]
-    assert {-0.7256, -0.4256} == {each["raw"] for each in paper}
+    paper = [c["paper_raw"] for c in cells if c["cell"]["task"] == "RepeatPrevious"]
+    assert {-0.7256, -0.4256} == {round(each, 4) for each in paper}
+    wide = freeproj("published", "why-table-1", "--wide").out
+    assert all(head in wide for head in ("tile 95 %", "MMER", "paper's MMER"))
     wrong = freeproj("published", "why-table-2")
     assert wrong.code == 2
     assert "Did you mean `why-table-1`?" in wrong.err

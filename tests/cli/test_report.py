@@ -26,7 +26,9 @@ def test_report_of_the_published_studies_needs_no_runs(freeproj, tmp_path):
     only = ("--only", "lsmdp-spaces", "--quiet")
     ended = freeproj("report", "--published", "--out", out, *only)
     assert ended.code == 0
-    assert "Your own runs" in (out / "report.html").read_text()
+    page = (out / "report.html").read_text()
+    assert "Your own runs" not in page
+    assert "trains a small study on your machine" in page
 
 
 def test_report_of_no_runs_is_one_clear_line(freeproj, tmp_path):

@@ -56,7 +56,9 @@ def test_nothing_is_trained_that_nothing_is_drawn_from(
     command = ("reproduce", "--out", tmp_path, "--only", "lsmdp-spaces", "--quiet")
     assert freeproj(*command, *arguments).code == 0
     assert not study
-    assert "No runs." in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "Your own runs" not in page
+    assert "trains a small study on your machine" in page
 
 
 def test_a_wrong_picture_is_told_before_the_study(freeproj, tmp_path, study):

@@ -16,12 +16,14 @@ TASK = "freeproj.envs.flash_cards:FlashCards"
 def play(key, player):
     """Returns observations, rewards and ends of a trial, and of two steps more."""
     env = make(TASK)
-    seen, state = env.reset(key, ())
+    seen, state = env.reset(key, None)
 
     def step(carry, key):
         seen, state = carry
         action = player(seen)
-        following, state, reward, over, truncated, _ = env.step(key, state, action, ())
+        following, state, reward, over, truncated, _ = env.step(
+            key, state, action, None
+        )
         return (following, state), (seen, reward, over, truncated)
 
     keys = jax.random.split(key, 14)
@@ -50,7 +52,7 @@ def test_a_constant_answer_earns_chance(getkey):
 
 def test_a_player_sees_the_card_and_its_number():
     env = make(TASK)
-    _, state = env.reset(jax.random.key(0), ())
+    _, state = env.reset(jax.random.key(0), None)
     assert "card 1 of 12" in env.render(state)
     with pytest.raises(ValueError, match="`action` must be an integer"):
-        env.step(jax.random.key(0), state, 4, ())
+        env.step(jax.random.key(0), state, 4, None)

@@ -67,8 +67,8 @@ def test_other_axes_make_panels_and_lengths_make_lines():
     assert panels == [
         "GRU, true Haar, discount 0.9",
         "GRU, true Haar, discount 0.99",
-        "GRU, iid_haar, discount 0.9",
-        "GRU, iid_haar, discount 0.99",
+        "GRU, independent Haar, discount 0.9",
+        "GRU, independent Haar, discount 0.99",
     ]
     with book_style():
         figure = spec.draw(numbers)
