@@ -105,6 +105,34 @@ def test_the_raw_square_has_eigenvalues_16_and_0(length):
     np.testing.assert_allclose(spectra[:, :-6], 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("group", blocks.GROUPS)
+@pytest.mark.parametrize("length", [2, 4, 8])
+def test_the_raw_square_is_what_its_matrix_has(group, length):
+    """Nothing is drawn for it; here it is, from a matrix."""
+    bases = bases_of(group, length, dim=6)
+    for keep_ones in (True, False)[: 1 + (group == "permutation")]:
+        slow = blocks.block_spectrum(blocks.raw(), bases, length, keep_ones=keep_ones)
+        (known,) = blocks.block_spectra(
+            length=length,
+            group=group,
+            dim=6,
+            n_trials=1,
+            arrangement="raw",
+            keep_ones=keep_ones,
+        )
+        np.testing.assert_allclose(known, slow, atol=1e-12)
+
+
+def test_letters_have_one_spectrum_however_they_are_arranged():
+    settings = {"length": 1, "dim": 4, "n_trials": 2}
+    one, *others = (
+        blocks.block_spectra(arrangement=kind, **settings)
+        for kind in blocks.ARRANGEMENTS
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, one)
+
+
 def test_the_raw_square_has_singular_values_4_and_0():
     bases = bases_of("orthogonal", 4, dim=6)
     values = blocks.block_singular_values(blocks.raw(256), bases, 4)

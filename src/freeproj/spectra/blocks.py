@@ -156,6 +156,11 @@ def block_spectra(
     n_generators = generators_for(n_words, length)
     _check_trials(group, dim, n_trials)
     square = _named_arrangement(arrangement, n_words)
+    if length == 1:
+        arrangement, square = "raw", raw(n_words)  # only other names for the letters
+    if arrangement == "raw" and length % 2 == 0:
+        _check_ones(keep_ones, group == "permutation")
+        return _raw_spectra(n_trials, len(square), dim - (not keep_ones))
     draw = _haar if group == "orthogonal" else _permutations
 
     def spectra_of(trials: range) -> Float[np.ndarray, "some size"]:
@@ -176,6 +181,20 @@ def block_spectra(
     # loops, which on a machine with other work takes minutes instead of seconds.
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
         return np.concatenate(list(pool.map(spectra_of, parts)))
+
+
+def _raw_spectra(
+    n_trials: int, side: int, dim: int
+) -> Float[np.ndarray, "trials size"]:
+    """Return the spectra of the raw square of words of even length, drawing nothing.
+
+    The word at (i, j) is the i-th half word times the j-th, so λ(A) = U V, where U is
+    the column of all half words and V their row. V V^T and U^T U are both 2^k times the
+    identity, hence K = U U^T: 2^k, as often as a block has rows, and 0.
+    """
+    spectrum = np.zeros((n_trials, side * dim))
+    spectrum[:, -dim:] = side
+    return spectrum
 
 
 def _named_arrangement(arrangement: str | Sequence[int], n_words: int) -> _Square:
@@ -226,8 +245,7 @@ def _all_words(
 ) -> Float[np.ndarray, "trials n_words d d"]:
     """Return λ(w) for all words, lexicographic, from (trials, n, d[, d]) bases."""
     permutes = bases.ndim == 3
-    if not (permutes or keep_ones):
-        raise ValueError("`keep_ones=False` needs permutations: O(d) fixes no vector.")
+    _check_ones(keep_ones, permutes)
     words = bases if permutes else bases.astype(float)
     for _ in range(length - 1):
         first, letter = words[:, :, None], bases[:, None]
@@ -274,6 +292,11 @@ def _count_digits(n_words: int) -> int:
             f"are {4 ** max(k, 1)} and {4 ** (max(k, 1) + 1)}."
         )
     return 2 * k
+
+
+def _check_ones(keep_ones: bool, permutes: bool) -> None:
+    if not (permutes or keep_ones):
+        raise ValueError("`keep_ones=False` needs permutations: O(d) fixes no vector.")
 
 
 def _check_trials(group: str, dim: int, n_trials: int) -> None:

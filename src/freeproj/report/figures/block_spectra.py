@@ -7,7 +7,9 @@ out the all-ones vector that every permutation fixes.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -50,7 +52,7 @@ def compute(
         "seed": seed,
     }
     numbers = {
-        "eigenvalues": np.stack([block_spectra(length=n, **settings) for n in lengths]),
+        "eigenvalues": np.stack([_spectra(n, **settings) for n in lengths]),
         "lengths": np.array(lengths),
         "dim": np.array(dim),
         "n_words": np.array(n_words),
@@ -59,9 +61,22 @@ def compute(
     }
     if group == "permutation":
         numbers["eigenvalues_without_ones"] = np.stack(
-            [block_spectra(length=n, keep_ones=False, **settings) for n in lengths]
+            [_spectra(n, keep_ones=False, **settings) for n in lengths]
         )
     return numbers
+
+
+def _spectra(length: int, **settings: Any) -> np.ndarray:
+    """Return the spectra of one length; those of single letters are computed once.
+
+    An arrangement of letters only gives them other names, so the figures share them.
+    """
+    if length == 1:
+        return _remembered(length=1, **{**settings, "arrangement": "raw"})
+    return block_spectra(length=length, **settings)
+
+
+_remembered = functools.lru_cache(maxsize=4)(block_spectra)
 
 
 def draw(numbers: Numbers) -> Figure:
