@@ -36,7 +36,7 @@ __all__ = ["report"]
     help="Import this module first; it may add claims, figures or tables.",
 )
 @click.option(
-    "--again", is_flag=True, help="Compute the analyses again, even if saved."
+    "--again", is_flag=True, help="Compute and draw everything again, even if saved."
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def report(

@@ -40,7 +40,7 @@ _SCALES = ("quick", "laptop", "paper", "none")
     help="Number of processes. Default: one per core.",
 )
 @click.option(
-    "--again", is_flag=True, help="Compute the analyses again, even if saved."
+    "--again", is_flag=True, help="Compute and draw everything again, even if saved."
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def reproduce(

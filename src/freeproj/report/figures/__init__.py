@@ -12,7 +12,7 @@ import importlib
 import importlib.util
 import inspect
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +30,7 @@ __all__ = [
     "FORMATS",
     "FigureSpec",
     "check_format",
+    "compute_figure",
     "draw_numbers",
     "find",
     "make_figure",
@@ -187,50 +188,67 @@ def make_figure(
     numbers_from: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
     dataset: Dataset | None = None,
+    beside: Sequence[str] = (),
 ) -> list[Path]:
     """Draw a figure into `out` and save its numbers in an .npz beside it.
 
     With `numbers_from` nothing is computed: the figure is drawn from that file.
     Figures of runs are computed from `dataset`. Returns the files written.
+
+    Args:
+        beside: other formats, such as ".svg", to write the same drawing in.
     """
     spec, out = find(name), Path(out)
     check_format(out)
-    module = spec.load()
     if numbers_from is not None:
-        return [_redraw(spec, module, Path(numbers_from), out)]
-    return save_figure(module, _compute(spec, module, options or {}, dataset), out)
+        return [_redraw(spec, spec.load(), Path(numbers_from), out)]
+    numbers = compute_figure(name, options or {}, dataset)
+    return save_figure(spec.load(), numbers, out, beside)
 
 
-def save_figure(module: ModuleType, numbers: Numbers, out: str | Path) -> list[Path]:
+def save_figure(
+    module: ModuleType, numbers: Numbers, out: str | Path, beside: Sequence[str] = ()
+) -> list[Path]:
     """Draw a module's numbers into `out`, save them in an .npz beside it."""
     out = Path(out)
     check_format(out)
     saved = save_numbers(numbers, out.with_suffix(".npz"))
-    return [draw_numbers(module, numbers, out), saved]
+    return [*draw_numbers(module, numbers, out, beside), saved]
 
 
-def draw_numbers(module: ModuleType, numbers: Numbers, out: Path) -> Path:
-    """Draw a module's numbers into a file."""
-    drawn = render(module, numbers, out.suffix)
-    write_atomically(out, lambda file: file.write(drawn))
-    return out
+def draw_numbers(
+    module: ModuleType, numbers: Numbers, out: Path, beside: Sequence[str] = ()
+) -> list[Path]:
+    """Draw a module's numbers into a file, and once more for each format `beside`."""
+    forms = (out.suffix, *beside)
+    files = [out.with_suffix(form) for form in forms]
+    for file, drawn in zip(files, render(module, numbers, *forms), strict=True):
+        write_atomically(file, lambda open_file, drawn=drawn: open_file.write(drawn))
+    return files
 
 
-def render(
-    module: ModuleType, numbers: Numbers, form: str, transparent: bool = False
-) -> bytes:
-    """Draw a module's numbers; return the contents of a file of that format."""
+def render(module: ModuleType, numbers: Numbers, *forms: str) -> list[bytes]:
+    """Draw a module's numbers; return the contents of a file of each format.
+
+    The first has its own ground; further ones have none, for a page light or dark.
+    """
     from freeproj.report.figures.style import book_style
 
+    contents = []
+    with book_style():
+        figure = module.draw(numbers)
+        for form in forms:
+            contents.append(_save(figure, form, transparent=bool(contents)))
+            figure.set_layout_engine("none")  # everything has its place by now
+    return contents
+
+
+def _save(figure: Any, form: str, transparent: bool) -> bytes:
     file = io.BytesIO()
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    with book_style():
-        module.draw(numbers).savefig(
-            file,
-            format=form[1:],
-            metadata=undated.get(form),
-            transparent=transparent,
-        )
+    figure.savefig(
+        file, format=form[1:], metadata=undated.get(form), transparent=transparent
+    )
     return file.getvalue()
 
 
@@ -241,12 +259,12 @@ def check_format(out: Path) -> None:
         raise ValueError(f"A figure's file must end in {known}, got '{out.name}'.")
 
 
-def _compute(
-    spec: FigureSpec,
-    module: ModuleType,
-    options: Mapping[str, Any],
-    dataset: Dataset | None,
+def compute_figure(
+    name: str, options: Mapping[str, Any], dataset: Dataset | None = None
 ) -> Numbers:
+    """Return the numbers of a figure; those of runs are computed from `dataset`."""
+    spec = find(name)
+    module = spec.load()
     allowed = [
         n for n in inspect.signature(module.compute).parameters if n != "dataset"
     ]
@@ -267,7 +285,7 @@ def _compute(
 def _redraw(spec: FigureSpec, module: ModuleType, source: Path, out: Path) -> Path:
     numbers = _load(spec, source)
     try:
-        return draw_numbers(module, numbers, out)
+        return draw_numbers(module, numbers, out)[0]
     except OSError:
         raise
     except (*DAMAGED, IndexError, AttributeError, ArithmeticError) as error:

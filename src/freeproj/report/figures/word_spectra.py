@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,14 +27,10 @@ def sample_spectra(
     Returns the singular values of √K, and the numbers that they belong to.
     """
     n_generators = [words.generators_for(n_words, length) for length in lengths]
-    values = []
-    for n, length in zip(n_generators, lengths, strict=True):
-        data = gaussian_data(n_trials, dim, n_samples, seed=seed + 100 * length)
-        values.append(
-            sample_root_singular_values(
-                data, n, length, n_trials=n_trials, seed=seed + 100 * length + 1
-            )
-        )
+    values = [
+        _sample(n, length, dim, n_samples, n_trials, seed + 100 * length)
+        for n, length in zip(n_generators, lengths, strict=True)
+    ]
     return np.stack(values), {
         "lengths": np.asarray(lengths),
         "n_generators": np.asarray(n_generators),
@@ -41,3 +38,13 @@ def sample_spectra(
         "n_samples": np.asarray(n_samples),
         "n_trials": np.asarray(n_trials),
     }
+
+
+@functools.lru_cache(maxsize=8)  # two figures show the same draws
+def _sample(
+    n: int, length: int, dim: int, n_samples: int, n_trials: int, seed: int
+) -> Float[np.ndarray, "trials p"]:
+    data = gaussian_data(n_trials, dim, n_samples, seed=seed)
+    return sample_root_singular_values(
+        data, n, length, n_trials=n_trials, seed=seed + 1
+    )

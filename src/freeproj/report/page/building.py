@@ -1,7 +1,7 @@
 """From runs, published studies and analyses to a folder with figures and one page.
 
 Analyses that are there already are kept, so that work that was broken off goes on;
-figures of runs are drawn anew each time, as there may be more runs by now.
+figures of runs are drawn anew where their numbers changed: there may be more runs.
 """
 
 from __future__ import annotations
@@ -10,8 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from freeproj.experiments.dataset import Dataset, read_dataset
-from freeproj.report.figures import FIGURES, FigureSpec, find, make_figure
+from freeproj.report.figures import (
+    FIGURES,
+    FigureSpec,
+    compute_figure,
+    find,
+    make_figure,
+    save_figure,
+)
 from freeproj.report.page.content import (
     Part,
     Picture,
@@ -26,6 +35,7 @@ from freeproj.report.page.content import (
 from freeproj.report.page.html import write_page
 from freeproj.report.paper.answer import answer
 from freeproj.report.paper.verdicts import Claim
+from freeproj.report.saved import Numbers, load_numbers
 
 __all__ = ["Report", "key_lines", "make_report"]
 
@@ -65,7 +75,7 @@ def make_report(
         runs: the user's own runs; without them the page has the rest only.
         published: studies to open with; those that ship with the package by default.
         only: names of figures; all of them by default.
-        again: compute anew what is already there.
+        again: compute and draw anew what is already there.
         follow: yields the figures as they are worked on, for a progress display.
     """
     out = Path(out)
@@ -140,17 +150,36 @@ def _draw(job: _Job, again: bool) -> tuple[Picture | None, str]:
     png = job.folder / f"{job.name.replace(':', '.')}.png"
     if not job.spec.needs_runs:
         if again or not _is_there(png):
-            make_figure(job.name, png)
+            make_figure(job.name, png, beside=[".svg"])
         return Picture(job.spec, png), ""
     why = ""
     for study in job.studies:
         try:
-            make_figure(job.name, png, dataset=study.dataset)
+            numbers = compute_figure(job.name, {}, study.dataset)
         except ValueError as error:
             why = why or str(error)
             continue
+        if again or not _shows(png, numbers):
+            save_figure(job.spec.load(), numbers, png, [".svg"])
         return Picture(job.spec, png, study.name), ""
     return None, why
+
+
+def _shows(png: Path, numbers: Numbers) -> bool:
+    """Whether a figure of exactly these numbers is there: drawing takes longest."""
+    if not (_is_there(png) and png.with_suffix(".svg").is_file()):
+        return False
+    try:
+        drawn = load_numbers(png.with_suffix(".npz"))
+    except (OSError, ValueError):
+        return False
+    same = {name: np.asarray(array) for name, array in numbers.items()}
+    return drawn.keys() == same.keys() and all(
+        drawn[name].shape == array.shape
+        and drawn[name].dtype == array.dtype
+        and drawn[name].tobytes() == array.tobytes()
+        for name, array in same.items()
+    )
 
 
 def _earlier(out: Path, drawn: Sequence[Picture]) -> list[Picture]:

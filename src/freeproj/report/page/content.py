@@ -70,12 +70,19 @@ class Picture:
 
         The ground is left out: it is the page's, light or dark.
         """
-        svg = render(self.spec.load(), self.numbers, ".svg", transparent=True).decode()
+        svg = self._svg().decode()
         # Hundredths of a point are enough; numbers below 1 may be scales of glyphs.
         shorter = re.sub(r"\b([1-9]\d*\.\d\d)\d+", r"\1", svg)
         return (
             f"data:image/svg+xml;base64,{base64.b64encode(shorter.encode()).decode()}"
         )
+
+    def _svg(self) -> bytes:
+        """The drawing beside the PNG, or a new one where it is missing or too old."""
+        svg, numbers = self.png.with_suffix(".svg"), self.png.with_suffix(".npz")
+        if svg.is_file() and svg.stat().st_mtime_ns >= numbers.stat().st_mtime_ns:
+            return svg.read_bytes()
+        return render(self.spec.load(), self.numbers, ".png", ".svg")[1]
 
     @property
     def width(self) -> int:
