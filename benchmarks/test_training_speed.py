@@ -9,6 +9,7 @@ the rate of a float32 product, measured in turns with the work.
 import functools
 
 import jax
+import jax.numpy as jnp
 import pytest
 from test_agents_speed import PEAK_SIZE, flops_of_sample, product
 from timing import adopt, in_turns, run, say
@@ -37,6 +38,7 @@ def test_playing_against_its_products(memory):
         {
             "collect": lambda: player(config)(params, state),
             "evaluate": lambda: test(state.agent, *data),
+            "products": lambda: products(state.agent, config.n_envs, config.n_steps),
             "peak": peak_product,
         },
         repeats=3,
@@ -47,6 +49,8 @@ def test_playing_against_its_products(memory):
     )
     what = f"{memory} collection, fraction of the product's rate"
     say(what, fraction, at_least=TARGETS[memory])
+    alone = seconds["products"] / seconds["collect"]
+    say(f"{memory} collection, of its products alone in a loop", alone, at_least=0.55)
     n_tested = len(config.test_maps) * config.evaluation.n_envs
     same = seconds["evaluate"] / seconds["collect"] * config.n_envs / n_tested
     say(f"{memory}, a step of evaluation over one of collection", same, "x", at_most=1)
@@ -144,6 +148,21 @@ def player(config):
         return collect(KEY, env, params, state.agent, state.rollout, config.n_steps)
 
     return play
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def products(agent, n_rows, n_steps):
+    """The products of a forward pass and nothing else, one step after the other."""
+    weights = [leaf for leaf in jax.tree.leaves(agent) if leaf.ndim == 2]
+    rows = {len(weight): jnp.ones((n_rows, len(weight))) for weight in weights}
+
+    def step(total, _):
+        # Each product waits for the one before, as layers do.
+        for weight in weights:
+            total = 1e-9 * jnp.sum((rows[len(weight)] + total) @ weight)
+        return total, None
+
+    return jax.lax.scan(step, jnp.zeros(()), None, length=n_steps)[0]
 
 
 def forward_flops(agent):

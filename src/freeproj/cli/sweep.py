@@ -209,21 +209,21 @@ def _plan_lines(plan: dict[str, Any]) -> list[str]:
 
 
 def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
-    """Time a short update of each memory; return what the runs will take here."""
+    """Time a short update of each network; return what the runs will take here."""
     from freeproj.experiments.engines import programs_of
     from freeproj.experiments.engines.costs import run_bytes, run_seconds
     from freeproj.experiments.engines.local import measure_costs, n_cores
 
-    samples = {config.memory: config for config in reversed(todo)}
-    with working(f"one short update of {', '.join(samples)}"):
+    samples = {_network_of(config): config for config in reversed(todo)}
+    with working(f"one short update of {'; '.join(samples)}"):
         measured = measure_costs(list(samples.values()))
     costs = dict(zip(samples, measured, strict=True))
     n_workers = min(jobs or n_cores(), len(todo))
     programs = {programs_of(config): config for config in todo}
-    training = sum(run_seconds(each, costs[each.memory]) for each in todo)
-    starting = sum(costs[each.memory].start_seconds for each in programs.values())
+    training = sum(run_seconds(each, costs[_network_of(each)]) for each in todo)
+    starting = sum(costs[_network_of(e)].start_seconds for e in programs.values())
     return {
-        "memories": {
+        "networks": {
             name: {
                 "updates": sample.n_updates,
                 "run_seconds": run_seconds(sample, costs[name]),
@@ -234,8 +234,16 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
         "processes": n_workers,
         "seconds": (training + starting) / n_workers,
         "core_seconds": training + starting,
-        "bytes_per_process": max(run_bytes(e, costs[e.memory]) for e in todo),
+        "bytes_per_process": max(run_bytes(e, costs[_network_of(e)]) for e in todo),
     }
+
+
+def _network_of(config: Any) -> str:
+    """Name what the time of a sample depends on: the memory and the sizes around it."""
+    network = config.network
+    sizes = (network.embedding_size, network.hidden_size, network.head_size)
+    depth = f", {network.n_layers} layers" if config.memory != "gru" else ""
+    return f"{config.memory} {'-'.join(map(str, sizes))}{depth}"
 
 
 def _estimate_lines(found: dict[str, Any] | None) -> list[str]:
@@ -245,7 +253,7 @@ def _estimate_lines(found: dict[str, Any] | None) -> list[str]:
         f"{name}: a run of {each['updates']} updates takes about "
         f"{duration(each['run_seconds'])}, compiling its programs "
         f"{duration(each['compile_seconds'])}."
-        for name, each in found["memories"].items()
+        for name, each in found["networks"].items()
     ]
     return [
         *lines,
