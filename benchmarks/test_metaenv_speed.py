@@ -86,7 +86,7 @@ def naive(env, n_envs):
     meta_env = MetaEnv(env, PROJECTION)
     params = meta_env.draw_params(jax.random.key(1))
     assert params.table is not None
-    table = jnp.swapaxes(params.table, 1, 2)
+    table = params.table[:, 0]  # one task
     _, state = meta_env.reset_batch(jax.random.key(2), params, n_envs)
     tables = jnp.broadcast_to(table, (n_envs, *table.shape))
 
