@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from freeproj import matrices
 from freeproj.envs.base import Box, Discrete
+from freeproj.names import suggestion
 
 __all__ = [
     "ACTION_MAPS",
@@ -103,7 +104,8 @@ class CommonActions:
     def __post_init__(self):
         if self.law not in ACTION_MAPS:
             known = ", ".join(ACTION_MAPS)
-            raise ValueError(f"No action map {self.law!r}. Known: {known}.")
+            near = suggestion(self.law, ACTION_MAPS)
+            raise ValueError(f"No action map {self.law!r}.{near} Known: {known}.")
         if len({type(space) for space in self.spaces}) > 1:
             raise ValueError(
                 "Tasks with discrete and tasks with continuous actions do not mix; "

@@ -94,6 +94,21 @@ def test_evaluation_prints_every_map_its_norm_and_what_to_compare_with(
         assert numbers["standard_error"] >= 0
 
 
+def test_evaluation_can_relabel_the_actions(trained, freeproj):
+    asked = ("evaluate", trained, "--maps", "zero", "--json")
+    plain, relabelled = (
+        json.loads(freeproj(*asked, "--action-map", name).out)
+        for name in ("identity", "random")
+    )
+    assert (plain["action_map"], relabelled["action_map"]) == ("identity", "random")
+    assert plain["maps"]["zero"]["mean"] != relabelled["maps"]["zero"]["mean"]
+    assert json.loads(freeproj(*asked).out) == plain
+    done = freeproj(*asked, "--action-map", "rando")
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "Did you mean `random`?" in done.err
+
+
 def test_watching_shows_the_whole_episode(trained, freeproj):
     done = freeproj("watch", trained, "--delay", 0)
     assert done.code == 0

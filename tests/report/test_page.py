@@ -142,6 +142,23 @@ def test_published_studies_of_the_package_can_be_read():
         assert study.dataset.runs
 
 
+def test_figures_of_runs_are_drawn_again_only_when_their_numbers_change(folder):
+    def drawn(n_seeds, **settings):
+        file = why_table_1(n_seeds).save(folder / "drawn.npz")
+        make_report(out, file, only=["why-table-1"], published=[], **settings)
+        return (out / "why-table-1.png").stat().st_mtime_ns
+
+    out = folder / "drawn"
+    first = drawn(3)
+    assert (out / "why-table-1.svg").read_text().startswith("<?xml")
+    assert drawn(3) == first
+    second = drawn(4)
+    assert second > first
+    assert drawn(4, again=True) > second
+    (out / "why-table-1.svg").unlink()
+    assert drawn(4) > second
+
+
 def test_figures_that_runs_cannot_give_are_told(folder):
     file = fake_dataset(n_seeds=1).save(folder / "few.npz")
     made = make_report(folder / "few", file, only=["storage"], published=[])

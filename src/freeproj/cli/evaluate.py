@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import time
@@ -41,10 +42,21 @@ _SEED = click.option(
     help="Maps to test on, e.g. `tile minus_tile random zero`, or your own as "
     "module:function. Default: those of the run.",
 )
+@click.option(
+    "--action-map",
+    metavar="NAME",
+    help="identity: actions as they are; random: relabelled anew for each episode. "
+    "Default: what the run was tested with.",
+)
 @_SEED
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def evaluate(
-    run: Path, task: str, maps: tuple[str, ...], seed: int, as_json: bool
+    run: Path,
+    task: str,
+    maps: tuple[str, ...],
+    action_map: str | None,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Test the agent of RUN on several maps at once; nothing is learned.
 
@@ -57,6 +69,9 @@ def evaluate(
 
     loaded = load_agent(run)
     config, chosen = loaded.config, split_words(maps)
+    if action_map is not None:
+        tests = dataclasses.replace(config.evaluation, action_map=action_map)
+        config = dataclasses.replace(config, evaluation=tests)
     with working("playing"):
         found = measure(
             seed_key(seed), loaded.agent, config, task=task, maps=tuple(chosen)
@@ -85,6 +100,7 @@ def _as_json(
         "tasks": tasks,
         "n_trials": config.n_trials,
         "training_norm": config.projection.scale,
+        "action_map": config.evaluation.action_map,
         "maps": maps,
     }
 
@@ -125,6 +141,8 @@ def _as_text(
         "",
         f"Training maps have norm {trained:.2f}. A dash: no episode finished.",
     ]
+    if config.evaluation.action_map != "identity":
+        lines.append(f"Actions are mapped by {config.evaluation.action_map}.")
     if "zero" in found:
         lines.append(
             "zero: the observation is replaced by zeros, so the agent plays blind."
