@@ -64,13 +64,14 @@ def _why_chart(numbers: Numbers) -> _Chart:
     series = [_why_series(numbers, row, place) for row in range(len(numbers["task"]))]
     at = [each["at"] for each in series]
     families = [f for f in ("qr", "haar") if f in set(numbers["family"].tolist())]
+    clearest = _clearest(numbers)
     return {
         "x": {"title": "test map", "labels": numbers["map_titles"].tolist()},
         "y": {"title": "return per trial"},
         "selects": [
-            _select("task", "task", at, task_title, _most(numbers)),
-            _select("setting", "settings", at),
-            _select("bases", "bases", at),
+            _select("task", "task", at, task_title, clearest["task"]),
+            _select("setting", "settings", at, value=clearest["setting"]),
+            _select("bases", "bases", at, value=clearest["bases"]),
         ],
         "columns": {
             "key": "family",
@@ -205,6 +206,16 @@ def _most(numbers: Numbers) -> str:
 
     tasks = list(dict.fromkeys(numbers["task"].tolist()))
     return max(tasks, key=reach)
+
+
+def _clearest(numbers: Numbers) -> dict[str, str]:
+    """The cell whose intervals on a map and on its negative lie farthest apart."""
+    low, high = numbers["low"][:, :2], numbers["high"][:, :2]
+    apart = np.fmax(low[:, 1] - high[:, 0], low[:, 0] - high[:, 1])
+    room = (numbers["ceiling"] - numbers["chance"]) / numbers["n_trials"]
+    share = np.where(room > 0, apart / room, -np.inf)
+    row = int(np.argmax(np.nan_to_num(share, nan=-np.inf)))
+    return _at(numbers, row, ("task", "setting", "bases"))
 
 
 def _why_series(numbers: Numbers, row: int, place: dict[int, float]) -> dict[str, Any]:
