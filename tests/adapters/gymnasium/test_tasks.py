@@ -20,6 +20,7 @@ import freeproj
 from freeproj.adapters.gymnasium import MetaTaskEnv, TaskEnv
 from freeproj.adapters.gymnasium_ids import ENV_IDS
 from freeproj.envs import REGISTRY, HigherLower, make
+from freeproj.families import FAMILIES
 
 SOURCE = Path(freeproj.__file__).parents[1]
 META = {"n_words": 4, "length": 2, "dim": 16, "n_trials": 2}
@@ -89,6 +90,18 @@ def test_whatever_is_seen_lies_in_the_space(name):
         assert env.observation_space.contains(obs)
         if over or late:
             env.reset()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_whatever_is_seen_through_a_family_lies_in_the_space(family):
+    """Isometries bound what is seen, and tightly; Gaussian matrices bound nothing."""
+    env = MetaTaskEnv("StatelessCartPole", family=family, **META)
+    reach = env.observation_space.high[:16]
+    assert np.isfinite(reach).all() == (family != "gaussian")
+    for seed in range(20):
+        seen = [each for each in roll(env, 5, seed) if np.shape(each)]
+        assert len(seen) >= 6
+        assert all(map(env.observation_space.contains, seen))
 
 
 def test_a_trial_is_the_tasks_own():

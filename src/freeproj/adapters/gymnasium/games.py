@@ -127,12 +127,13 @@ def make_meta(
     n_words: int = 256,
     length: int = 4,
     dim: int = 128,
+    family: str = "haar",
     **settings,
 ) -> MetaEnv:
     """Return the meta-environment of plain settings; further ones are `MetaEnv`'s."""
     if isinstance(tasks, MetaEnv):
         return tasks
-    projection = FreeProjection.with_words(n_words, length, dim=dim)
+    projection = FreeProjection.with_words(n_words, length, dim=dim, family=family)
     return MetaEnv(tasks, projection, **settings)
 
 

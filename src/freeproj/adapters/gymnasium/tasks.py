@@ -195,7 +195,8 @@ class MetaTaskEnv(_GameEnv):
 
     Args:
         tasks: names of tasks, or a whole `MetaEnv` (then no further settings).
-        n_words: of the projection, as are `length`, `dim`; see `FreeProjection`.
+        n_words: of the projection, as are `length`, `dim` and, among the settings,
+            `family`; see `FreeProjection`.
         bases_seed: what the base matrices are drawn from.
         **settings: further arguments of `MetaEnv`, such as `n_trials`.
     """
