@@ -131,6 +131,7 @@ def test_an_estimate_counts_every_draw_of_the_matrices():
     ("arguments", "message"),
     [
         (["nosuch"], "nosuch: no such file, and not a shipped study"),
+        (["quik"], "Did you mean `quick`?"),
         (["quick", "--set", "ppo.clop=1"], "No setting `ppo.clop`"),
         (["quick", "--engine", "spark"], "spark"),
         (["quick", "--address", "auto"], "--engine ray"),

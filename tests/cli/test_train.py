@@ -58,6 +58,7 @@ def test_an_interrupted_run_goes_on_and_prints_what_is_left(
     [
         (("smoke", "--resume"), "nothing to resume"),
         (("nowhere.toml",), "nowhere.toml: no such file"),
+        (("laptp",), "Did you mean `laptop`?"),
         (("smoke", "--set", "ppo.n_epoch=3"), "No setting `ppo.n_epoch`"),
         (("smoke", "--set", "task=Chess"), "Chess"),
         (("smoke", "--set", "n_envs"), "n_envs"),
@@ -114,6 +115,13 @@ def test_watching_shows_the_whole_episode(trained, freeproj):
     assert done.code == 0
     assert done.out.count("trial 1/1") == 51
     assert "--- trial 1 ended" in done.out
+
+
+def test_a_gif_is_told_by_its_name(freeproj, tmp_path):
+    done = freeproj("watch", "cartpole", "--gif", tmp_path / "a.txt")
+    assert done.code == 2
+    assert "ending in .gif" in done.err
+    assert not (tmp_path / "a.txt").exists()
 
 
 @pytest.mark.parametrize("command", ["evaluate", "watch"])

@@ -198,6 +198,8 @@ def watch(
     run: Path, task: str, map_: str, seed: int, delay: float, gif: Path | None
 ) -> None:
     """Show one episode of the agent of RUN, step by step. Ctrl-C ends it."""
+    if gif is not None and gif.suffix.lower() != ".gif":
+        raise click.UsageError(f"`--gif` takes a file name ending in .gif, got {gif}.")
     from freeproj.experiments.agents import load_agent
     from freeproj.watching import play_episode
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from freeproj.config import TrainConfig
 from freeproj.envs import make
 from freeproj.files import read_regular
-from freeproj.names import is_import_name
+from freeproj.names import is_import_name, suggestion
 from freeproj.words import count_words, generators_for
 
 __all__ = [
@@ -237,6 +237,7 @@ def read_base(source: str | Path) -> dict[str, Any]:
         known = ", ".join(SHIPPED)
         raise FileNotFoundError(
             f"{source}: no such file, and not a shipped config ({known})."
+            f"{suggestion(str(source), SHIPPED)}"
         )
     return read_toml(Path(source))
 

@@ -46,6 +46,7 @@ from freeproj.experiments.settings import (
     read_toml,
     run_name,
 )
+from freeproj.names import suggestion
 
 __all__ = ["STUDIES", "Grid", "cell_names", "read_study"]
 
@@ -149,6 +150,7 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
         known = ", ".join(STUDIES)
         raise FileNotFoundError(
             f"{path}: no such file, and not a shipped study ({known})."
+            f"{suggestion(str(source), STUDIES)}"
         )
     table = read_toml(path)
     try:
