@@ -82,8 +82,13 @@ def format_table(
     spec = TABLES.resolve(name)
     records = spec.records(dataset, **(spec.options | options))
     if not records:
-        held = "task-held-out" if "protocol" in spec.options else "projection-held-out"
-        raise ValueError(f"No {held} runs to make {name} of.")
+        held, other = ("task", "projection"), "table-results"
+        if "protocol" not in spec.options:
+            held, other = held[::-1], "table-held-out"
+        raise ValueError(
+            f"No {held[0]}-held-out runs to make {name} of. Runs that hold out a "
+            f"{held[1]} are in {other}."
+        )
     if form in ("csv", "json"):
         rows = [record.flat() for record in records]
         return _csv(rows) if form == "csv" else _json(rows)
