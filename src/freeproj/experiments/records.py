@@ -56,6 +56,10 @@ class RunRecord:
         """The seed of the run."""
         return self.settings["seed"]
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.updates)} rows of {len(self.metrics)} metrics"
+        return f"RunRecord({self.name}: {self.health}, {counts})"
+
 
 class SetAside(NamedTuple):
     """A run that is counted and named, and left out of all numbers."""
