@@ -247,11 +247,11 @@ def test_nothing_there_is_said_in_one_line(tmp_path):
     empty = read_dataset(tmp_path)
     assert (len(empty), empty.axes, empty.set_aside) == (0, (), ())
     assert repr(empty) == "Dataset of 0 runs (none), 0 seeds; axes: none"
+    assert isinstance(empty, Dataset)
 
 
-def test_a_run_says_what_it_is_in_one_line():
-    run = fake_dataset(n_seeds=1).runs[0]
+def test_a_run_says_what_it_is_in_one_line(study):
+    run = read_dataset(study).runs[0]
     assert repr(run).startswith(f"RunRecord({run.name}: finished, ")
     assert "\n" not in repr(run)
     assert len(repr(run)) < 120
-    assert isinstance(empty, Dataset)
