@@ -46,6 +46,7 @@ _VALUES = {
     ("previous_reward", "True"): "yes",
     ("previous_reward", "False"): "no",
 }
+_MEMORIES = {"gru": "GRU", "s5": "S5", "lstm": "LSTM", "mingru": "minGRU"}
 _MAPS = {
     "tile": "tile",
     "tile_unit": "tile",
@@ -88,7 +89,8 @@ def value_text(axis: str, value: Any) -> str:
     if axis == "task":
         return task_title(str(value))
     if axis == "memory":
-        return str(value).rsplit(":", 1)[-1].upper()
+        name = str(value).rsplit(":", 1)[-1]
+        return _MEMORIES.get(name, name)
     if isinstance(value, list | tuple):
         return "+".join(map(str, value))
     return _VALUES.get((axis, str(value)), str(value))

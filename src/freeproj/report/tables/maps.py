@@ -157,7 +157,9 @@ def _steps(runs: Sequence[RunRecord]) -> int | None:
 
 def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
     """Return the paper's row for a cell scored on a tiled map, as the paper's are."""
-    if not first_map(cells.runs[key][0]).startswith("tile"):
+    run = cells.runs[key][0]
+    looks = run.settings.get("observation", "projected") == "projected"
+    if not (looks and first_map(run).startswith("tile")):
         return None
     memory = str(cells.get(key, "memory", "gru"))
     return PAPER_RESULTS.get((cells.task(key), method(cells.length(key)), memory))
