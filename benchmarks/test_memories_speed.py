@@ -2,7 +2,8 @@
 
 Each memory gets the width at which it has nearest to `N_PARAMETERS` weights. A sample
 is one environment step: learning is forward and backward over 256 steps of 16
-environments, playing is one step of 64 environments.
+environments, playing is one step of 64 environments. How well they learn at these
+widths: `benchmarks/memories.toml`.
 
     python -m pytest benchmarks/test_memories_speed.py -n 0 -s
 """
@@ -17,7 +18,7 @@ from timing import in_turns
 from freeproj.agents import MEMORIES
 from freeproj.agents.memories import make_memory
 
-N_PARAMETERS, N_TIMES, N_BATCH, N_PLAYED = 100_000, 256, 16, 64
+N_PARAMETERS, N_TIMES, N_BATCH, N_PLAYED = 25_000, 256, 16, 64
 SETTINGS = {"n_layers": 2, "window": 32}
 
 
@@ -39,14 +40,17 @@ def test_memories_at_equal_parameters():
 
 def nearest(name):
     """Returns width and memory, of the width that comes nearest to the wanted size."""
-    sizes = range(32, 257, 4)
     make = functools.partial(make_memory, jax.random.key(0), name)
     counts = {
-        size: count(jax.eval_shape(functools.partial(make, size, **SETTINGS)))
-        for size in sizes
+        size: count(jax.eval_shape(lambda size=size: sized(make, size)))
+        for size in range(16, 129, 4)
     }
     best = min(counts, key=lambda size: abs(counts[size] - N_PARAMETERS))
-    return best, make(best, **SETTINGS)
+    return best, sized(make, best)
+
+
+def sized(make, size):
+    return make(size, state_size=size, **SETTINGS)
 
 
 def count(memory):
