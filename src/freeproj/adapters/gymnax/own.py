@@ -145,7 +145,7 @@ class GymnaxEnv:
     def step_env(
         self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: GymnaxParams
     ) -> tuple[Array, PyTree, Array, Bool[Array, ""], dict[str, Any]]:
-        """Step within a trial; as in gymnax, with one flag: terminated; "0.0": any end."""
+        """Step within a trial; its one flag is `terminated`, or any end in "0.0"."""
         moved = self._move(key, state, action, params)
         obs, state, reward, terminated, truncated, info = moved
         done = terminated | truncated if self.generation == "0.0" else terminated
