@@ -6,7 +6,7 @@ evaluations always include `zero`, the observation blanked, which shows whether 
 agent looks at all. There are two ways to count, both kept, never mixed:
 
 - `window`: the paper's. Play `n_steps`, count the episodes that ended in that time. It
-  favours short episodes: long ones do not end within the window and are not counted.
+  has a ceiling: long episodes do not end within the window, so only short ones count.
 - `episodes`: play on until every environment has finished its first episode, and count
   each once.
 
