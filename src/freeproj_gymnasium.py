@@ -12,7 +12,7 @@ _AWAITED = "gymnasium.envs.registration"
 
 
 class _Finder:  # without importlib.abc, whose import takes 15 ms
-    """Finds Gymnasium's registry as usual, and adds our ids once it is loaded."""
+    """Finder of Gymnasium's registry; it adds our ids once that is loaded."""
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname != _AWAITED:

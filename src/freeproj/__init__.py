@@ -1,7 +1,8 @@
 """Free random projections for in-context reinforcement learning.
 
-A word of a free group becomes a random orthogonal matrix (`words`, `matrices`), the
-matrix a projection of observations (`projection`), the projection a meta-environment.
+A word of a free group becomes a random orthogonal matrix (`words`, `matrices`). The
+matrix projects observations (`projection`), and the projection makes a task a
+meta-environment (`metaenv`).
 Names are imported on first use, so that `import freeproj` stays light.
 """
 

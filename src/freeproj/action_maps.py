@@ -1,4 +1,4 @@
-"""What the agent does, in a task's own terms.
+"""Maps from the agent's actions to a task's own actions.
 
 One agent acts in tasks with different actions: it picks from a common action set, and a
 map turns the choice into an action of the task. A discrete set is relabelled, with the
@@ -37,7 +37,7 @@ _AnyArray = Array | np.ndarray
 
 
 class Relabelling(NamedTuple):
-    """Which of the common actions mean what in a task with fewer.
+    """What each common action means in a task with fewer actions.
 
     `to_task[c]` is the task's action for the common action c; where `mask[c]` is False
     the action has no meaning in this task, must not be taken, and maps to 0.
@@ -94,7 +94,7 @@ class CommonActions:
     Args:
         spaces: the action space of each task.
         law: `identity`, or `random` for a map drawn anew with each episode.
-        least: as many common actions at least, for tasks that are met later.
+        least: the least number of common actions, for tasks that are met later.
     """
 
     spaces: tuple[Box | Discrete, ...]
@@ -114,7 +114,7 @@ class CommonActions:
 
     @property
     def space(self) -> Box | Discrete:
-        """The common actions: as many as the task with most of them has."""
+        """The common actions: as many as the task with the most actions has."""
         if self._counts:
             return Discrete(max(self.least, *self._counts))
         boxes = [space for space in self.spaces if isinstance(space, Box)]
@@ -124,7 +124,7 @@ class CommonActions:
 
     @property
     def size(self) -> int:
-        """The entries of an encoded action."""
+        """The number of entries of an encoded action."""
         return self.space.n if isinstance(self.space, Discrete) else self.space.size
 
     def encode(self, action: Array | None) -> Float[Array, " size"]:
@@ -149,7 +149,7 @@ class CommonActions:
         """Return the action of task number `index`."""
         space = self.spaces[index]
         if isinstance(space, Discrete) and isinstance(drawn, Relabelling):
-            # Masked actions map to 0: even they are never out of range.
+            # Masked actions map to 0, so that they are never out of range either.
             return jnp.minimum(drawn.to_task[action], space.n - 1)
         assert isinstance(space, Box)
         assert isinstance(drawn, Array)

@@ -1,4 +1,4 @@
-"""Compiled programs, kept on disk: the second start need not compile again.
+"""Compiled programs, kept on disk, so that a second start need not compile again.
 
 The folder is `$XDG_CACHE_HOME/freeproj` (`~/.cache/freeproj`), one for each kind of
 processor. Set `FREEPROJ_CACHE` to another folder, or to `off`.
@@ -17,10 +17,10 @@ __all__ = ["cache_folder", "use_cache"]
 
 
 def use_cache() -> Path | None:
-    """Let JAX keep what it compiles; return the folder, None where it is off.
+    """Let JAX keep what it compiles; return the folder, None if no cache is used.
 
-    A cache that the user has set up for JAX itself is left as it is. One that belongs
-    to another user is not used: its programs would be run.
+    A cache that the user has set up for JAX itself is left as it is. A folder that
+    belongs to another user is not used: that user's programs would be run.
     """
     folder = cache_folder()
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore
@@ -35,7 +35,7 @@ def use_cache() -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder for compiled programs, None where `FREEPROJ_CACHE` is off."""
+    """Return the folder for compiled programs, None if `FREEPROJ_CACHE` is off."""
     chosen = os.environ.get("FREEPROJ_CACHE", "")
     if chosen.lower() in ("off", "0", "no"):
         return None

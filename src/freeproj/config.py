@@ -1,7 +1,7 @@
-"""What a training run is made of: frozen settings, the paper's values as defaults.
+"""Settings of a training run: frozen, with the paper's values as defaults.
 
-A value that makes no sense is an error that says what is allowed. How settings are
-read, written and hashed is said in `experiments.settings`. (Appendix D of the paper.)
+An invalid value raises an error that says what is allowed. `experiments.settings`
+reads, writes and hashes settings. (Appendix D of the paper.)
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ class PPOConfig:
     n_epochs: int = 30
     n_minibatches: int = 8
     learning_rate: float = 5e-5
-    learning_rate_schedule: str = (
-        "constant"  # or linear: down to 0 with the last update
-    )
+    learning_rate_schedule: str = "constant"  # or linear: falls to 0 at the last update
     adam_epsilon: float = 1e-5
     max_grad_norm: float = 0.5
     discount: float = 0.99
@@ -61,7 +59,7 @@ class PPOConfig:
     def __post_init__(self):
         for name in ("n_epochs", "n_minibatches"):
             _check_count(name, getattr(self, name))
-        for name in ("max_grad_norm", "clip"):  # infinite: none
+        for name in ("max_grad_norm", "clip"):  # infinity: no clipping
             _check(getattr(self, name) > 0, name, "be positive", getattr(self, name))
         for name in ("learning_rate", "adam_epsilon"):
             value = getattr(self, name)
@@ -81,12 +79,12 @@ class PPOConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig:
-    """Widths of the agent, and what its memory takes beside them.
+    """Widths of the agent's layers, and further settings of its memory.
 
     Args:
-        n_layers: of S5, minGRU and the transformer.
-        state_size: of each layer of S5.
-        window: the steps that the transformer sees.
+        n_layers: number of layers of S5, minGRU and the transformer.
+        state_size: size of the state of each S5 layer.
+        window: how many steps the transformer sees.
         clip_eigenvalues: keep the states of S5 from growing.
     """
 
@@ -109,13 +107,13 @@ class EvaluationConfig:
     """How a frozen agent is tested on what it was not trained on.
 
     Args:
-        every: updates between two evaluations; 0 is never.
-        maps: the maps of observations, see `observation_maps`; `zero`, blindness, is
-            played beside them in any case.
+        every: updates between two evaluations; 0: never.
+        maps: the maps of observations, see `observation_maps`; `zero` (a blanked
+            observation) is always played as well.
         action_map: `identity`, or `random` to test under relabelled actions too.
         task: a task held out from training; empty: the training task, under a map that
             it was never trained on.
-        n_steps: the window of the paper's way to count.
+        n_steps: length of the window in which the paper counts episodes.
         episodes: play on until every environment has finished an episode.
     """
 
@@ -133,7 +131,9 @@ class EvaluationConfig:
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
         _check(len(maps) > 0, "evaluation.maps", "name at least one map", maps)
-        _check(len(set(maps)) == len(maps), "evaluation.maps", "name each once", maps)
+        _check(
+            len(set(maps)) == len(maps), "evaluation.maps", "name each map once", maps
+        )
         for name in maps:
             MAPS.resolve(name)
         for name in ("n_envs", "n_steps"):
@@ -146,16 +146,16 @@ class TrainConfig:
     """One run: tasks, projection, agent, optimiser, evaluation, seed.
 
     Args:
-        task: the task, or several that are trained together: a name, or the thing
-            itself, which is stored under its `module:attribute`.
+        task: one task, or several that are trained together; each by its name, or as
+            an object, which is stored under its `module:attribute`.
         redraw_every: rollouts between two draws of the base matrices; 0: never.
-        running_episodes: what a redraw does to an episode under way: it keeps its
-            matrix to its end (`keep`, Algorithm 1), sees its word through the new
+        running_episodes: what a redraw does to an unfinished episode: it keeps its
+            matrix to the end (`keep`, Algorithm 1), sees its word through the new
             bases (`rematch`), or begins anew (`restart`).
         trials: every trial of an episode starts from the same state (`same_start`, the
             paper's) or is dealt anew under the same word (`fresh_start`).
-        observation: `projected`; `none` for a blind agent, `plain` for one that always
-            sees the padded observation itself.
+        observation: `projected`; `none` for a blind agent; `plain` for an agent that
+            always sees the padded observation itself.
     """
 
     task: _Task | tuple[_Task, ...] = "StatelessCartPole"
@@ -201,7 +201,8 @@ class TrainConfig:
         held_out = self.evaluation.task
         if held_out and make(held_out).name in {make(task).name for task in self.tasks}:
             raise ValueError(
-                f"`evaluation.task` = {held_out!r} is trained on: it is not held out."
+                f"`evaluation.task` = {held_out!r} is one of the training tasks, so it "
+                "is not held out; name another task."
             )
         self.training_env()
         self.evaluation_env()
@@ -219,7 +220,7 @@ class TrainConfig:
 
     @property
     def test_maps(self) -> tuple[str, ...]:
-        """The maps that an evaluation plays: those asked for, and blindness."""
+        """The maps that an evaluation plays: the chosen ones, and `zero` (blind)."""
         asked = {"none": (), "plain": ("pad",)}.get(
             self.observation, self.evaluation.maps
         )
@@ -227,10 +228,10 @@ class TrainConfig:
 
     @property
     def program(self) -> TrainConfig:
-        """The settings that compiled programs depend on: equal ones share programs.
+        """The settings that compiled programs depend on; equal ones share programs.
 
-        Matrices and maps are data, so length, family and seed do not matter, nor how
-        often bases are redrawn.
+        Matrices and maps are data, so length, family and seed do not matter. Nor does
+        it matter how often bases are redrawn.
         """
         law, has_table = self.projection, self.training_env().has_table
         if has_table:
@@ -251,10 +252,10 @@ class TrainConfig:
         return self._env(self.tasks, self.action_map)
 
     def evaluation_env(self, task: str = "", evaluation_map: str = "") -> MetaEnv:
-        """The same to test in, on the held-out task if there is one.
+        """The meta-environment of the tests, on the held-out task if there is one.
 
-        With a map that is fixed all episodes are played under it; otherwise under words
-        until `evaluation.map_table` gives the environments their maps.
+        With a fixed map all episodes are played under it. Otherwise they are played
+        under words, until `evaluation.map_table` gives the environments their maps.
         """
         held_out = task or self.evaluation.task
         tasks = (held_out,) if held_out else self.tasks

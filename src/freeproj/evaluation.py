@@ -1,9 +1,9 @@
-"""A frozen agent on maps, or on a task, that it was not trained on.
+"""Test a frozen agent on maps, or on a task, that it was not trained on.
 
 Memories begin empty, actions are sampled, nothing is learned. Several maps are played
-at once, by as many environments each, from the same initial states; `zero`, the
-observation blanked, is always among them in a run's own evaluations, so that it can be
-told whether the agent looks at all. Two ways to count, both kept, never mixed:
+at once, by as many environments each, from the same initial states. A run's own
+evaluations always include `zero`, the observation blanked, which shows whether the
+agent looks at all. There are two ways to count, both kept, never mixed:
 
 - `window`: the paper's. Play `n_steps`, count the episodes that ended in that time. It
   has a ceiling: long episodes do not end within the window, so only short ones count.
@@ -87,7 +87,7 @@ def evaluate(
 ) -> dict[str, Evaluation]:
     """Test an agent as its settings say, or on another task or other maps.
 
-    Returns an `Evaluation` for each map; without `maps`, for those of the settings and
+    Return an `Evaluation` for each map; without `maps`, for those of the settings and
     for `zero`, the observation blanked.
     """
     chosen = (maps,) if isinstance(maps, str) else tuple(maps) or config.test_maps
@@ -125,7 +125,7 @@ def map_table(
         n_rows += len(table)
     n_tasks = max(table.shape[1] for table in tables)
     same = [jnp.broadcast_to(t, (len(t), n_tasks, *t.shape[2:])) for t in tables]
-    # As many rows whatever the maps are: programs depend on their number only.
+    # Pad the table: programs depend on its number of rows, which must not vary.
     missing = jnp.zeros((len(maps) * n_envs - n_rows, *same[0].shape[1:]))
     tasks = tuple(task.default_params for task in env.tasks)
     table = jnp.concatenate([*same, missing])

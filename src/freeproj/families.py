@@ -1,13 +1,12 @@
 """Families of matrices: the distribution behind every word, by name.
 
-A family says how what all words share is drawn (`draw_bases`) and what the top left
-corner of the matrix of one word is (`corner`). `haar` is the paper's. The others have
-as many matrices as there are words, to compare with, behind the same interface; `qr` is
-what QR gives without the sign correction, kept because the published numbers were made
-with it.
+A family draws what all words share (`draw_bases`), and gives the top left corner of the
+matrix of one word (`corner`). `haar` is the paper's. The others have as many matrices
+as there are words, behind the same interface, to compare with. `qr` is what QR gives
+without the sign correction; it is kept because the published numbers were made with it.
 
-A family of one's own is a `Family`, or a function `draw(key, dim)` of one d x d matrix,
-which then gives every word an independent matrix. It is named `module:attribute`.
+Your own family is a `Family`, or a function `draw(key, dim)` that returns one d x d
+matrix and is called independently for every word. It is named `module:attribute`.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ class Family(NamedTuple):
     """How matrices are drawn and looked up.
 
     Args:
-        draw_bases: (key, projection) to what all words share.
-        corner: (word, bases, rows, columns, projection) to the top left corner of the
+        draw_bases: (key, projection) ↦ what all words share.
+        corner: (word, bases, rows, columns, projection) ↦ the top left corner of the
             word's matrix.
-        draw_columns: (key, projection, columns) to the first columns of independent
-            matrices, one for each word, where that is cheaper than all of them; used
-            by grouped families for words of one letter only.
+        draw_columns: (key, projection, columns) ↦ the first columns of independent
+            matrices, one for each word, where that is cheaper than whole matrices;
+            grouped families use it for words of one letter only.
         grouped: words multiply, so that inverses make sense; otherwise one matrix is
             kept for each word.
     """
@@ -153,7 +152,7 @@ def _letters(draw: Callable[[PRNGKeyArray, int, int], Array], columns=None) -> F
 for _name, _family in {
     # λ(w) in O(d): the paper's.
     "haar": _letters(matrices.haar, _haar_columns),
-    # λ(w) in O(d), from QR without the signs of R: the common slip, never a default.
+    # λ(w) in O(d), from QR without the signs of R: a common mistake, never a default.
     "qr": _letters(matrices.raw_qr, _qr_columns),
     # λ(w) in S(d).
     "permutation": _letters(matrices.permutations),

@@ -1,8 +1,8 @@
-"""Files that are there whole or not at all, also after a power cut, and locks.
+"""Files that exist whole or not at all, even after a power cut; and locks.
 
 A file counts as stored once it and its folder are synced: a rename that is not synced
 may be undone, or may outlive what was written before it. Inputs are read only if they
-are regular files: a pipe would be waited for without end.
+are regular files: reading a pipe could block forever.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-# What NumPy and zipfile raise on files that are damaged or not theirs.
+# What NumPy and zipfile raise on files that are damaged or of another format.
 DAMAGED = (
     *(ValueError, TypeError, KeyError, OSError, EOFError, OverflowError),
     *(MemoryError, NotImplementedError, RuntimeError, SyntaxError),
@@ -73,7 +73,7 @@ def append_synced(path: Path, data: bytes, *, sync: bool = True) -> None:
 
 
 def clear_temporaries(path: Path) -> None:
-    """Delete what writers of `path` that were killed have left; hold its lock."""
+    """Delete what killed writers of `path` have left; the caller must hold its lock."""
     for temporary in path.parent.glob(f".{path.name}.*"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -82,7 +82,7 @@ def clear_temporaries(path: Path) -> None:
 def lock_file(file: IO[Any]) -> None:
     """Lock an open file until it is closed; raise BlockingIOError if another holds it.
 
-    The lock goes with the process, so one that is killed leaves none behind.
+    The lock ends with the process, so a killed process leaves no lock behind.
     """
     try:
         import fcntl
@@ -145,7 +145,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows cannot open folders, and needs not
+    if os.name == "nt":  # Windows cannot open folders, and need not
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

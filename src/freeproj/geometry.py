@@ -87,8 +87,8 @@ def isometric_layout(
 ) -> Layout:
     """Place a word at T_{s_1} ∘ ··· ∘ T_{s_ℓ}(0), with translations T_s.
 
-    T_k(z) = (z + r e^{iθ}) / (1 + r e^{-iθ} z) with θ = π(k-1)/n and r = `step`. From
-    r = cos(π/2n), the default, the branches stay apart.
+    T_k(z) = (z + r e^{iθ}) / (1 + r e^{-iθ} z) with θ = π(k-1)/n and r = `step`. The
+    branches stay apart for r ≥ cos(π/2n), which is the default.
     """
     tree = _reduced_words(n_generators, depth)
     least = math.cos(math.pi / (2 * n_generators)) if n_generators > 1 else 0.5

@@ -1,7 +1,7 @@
-"""The evaluations of a run: when they take place, on what, and their names in the log.
+"""The evaluations of a run: when they take place, on what maps, and under what names.
 
-They have their own stream of keys, a function of the seed and the update's number, and
-cannot touch training.
+They have their own stream of keys, a function of the seed and the update's number, so
+they cannot affect training.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_tested(number: int, config: TrainConfig) -> bool:
 
 def evaluation_inputs(key: PRNGKeyArray, number: int, config: TrainConfig) -> tuple:
     """Return the key, the maps' table and the environments' rows of an evaluation."""
-    stream = jax.random.fold_in(key, 0x7E57)  # apart from training's
+    stream = jax.random.fold_in(key, 0x7E57)  # separate from training's
     key_maps, key_test = jax.random.split(jax.random.fold_in(stream, number))
     env, n_envs = config.evaluation_env(), config.evaluation.n_envs
     params, rows = map_table(key_maps, env, config.test_maps, n_envs)

@@ -1,7 +1,7 @@
 """Learning from a rollout: epochs of clipped policy gradients over whole environments.
 
-`learn` is one update's share of PPO: all epochs, all minibatches, as one scan. A
-minibatch is made of whole environments, never of cut time. (Appendices D.2 and D.7.)
+`learn` is one update of PPO: all epochs, all minibatches, as one scan. A minibatch is
+made of whole environments, never of pieces of time. (Appendices D.2 and D.7.)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def learn(
     env: MetaEnv,
     config: TrainConfig,
 ) -> tuple[ActorCritic, PyTree, Metrics]:
-    """Run all epochs; a minibatch is made of whole environments, never of cut time."""
+    """Run all epochs; a minibatch consists of whole environments over all of time."""
     n_envs, plan = config.n_envs, config.ppo
     optimizer = optimizer_of(config)
 
@@ -117,5 +117,5 @@ def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:
 
 
 def _tree(agent: Any) -> Any:
-    """An agent, as the tree of arrays that optax takes it for."""
+    """Return an agent, typed as the tree of arrays that optax expects."""
     return agent

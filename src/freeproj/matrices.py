@@ -7,7 +7,7 @@ A permutation σ is the row σ(0), …, σ(d-1) and stands for U[σ(j), j] = 1, 
 products are compositions by indexing. (Section 3.1 of the paper.)
 
 Every function takes traced words and bases, in float32 or float64. Letters are checked
-where they are concrete: JAX clamps indices that are out of range without a word.
+where they are concrete: JAX clamps indices that are out of range silently.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _Bases = Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"]
 def haar(
     key: PRNGKeyArray, n_generators: int, dim: int, dtype: DTypeLike | None = None
 ) -> Float[Array, "n d d"]:
-    """Draw independent matrices from the uniform (Haar) law on O(d)."""
+    """Draw independent matrices from the uniform (Haar) distribution on O(d)."""
     _check_sizes(n_generators, dim)
     draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype)
     keys = jax.random.split(key, n_generators)
@@ -60,8 +60,8 @@ def raw_qr(
 ) -> Float[Array, "n d d"]:
     """Draw Q of Gaussian matrices G = QR *without* the signs of R: not Haar.
 
-    A common slip. Column k is then turned against its own coordinate: the diagonal has
-    mean -√(2/(πd)) at its top, -0.07 at d = 128, where Haar matrices have 0.
+    A common mistake. Column k then points away from its own coordinate: the diagonal
+    has mean -√(2/(πd)) at its top, -0.07 at d = 128, where Haar matrices have 0.
     """
     _check_sizes(n_generators, dim)
     draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype, signed=False)
@@ -118,8 +118,8 @@ def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " 
 def represent_all(bases: _Bases, length: int) -> Array:
     """Return λ(w) for all n^ℓ positive words, in lexicographic order.
 
-    Every word is the product of its two halves, so one batched product of all first
-    with all second halves ends the work: n^ℓ + n^⌈ℓ/2⌉ + … products, not ℓ·n^ℓ.
+    Every word is the product of its two halves, so the last step is one batched product
+    of all first with all second halves: n^ℓ + n^⌈ℓ/2⌉ + … products, not ℓ·n^ℓ.
     """
     bases = jnp.asarray(bases)
     if length < 1:
@@ -163,7 +163,7 @@ def block_all(
 ) -> Float[Array, "n_words d columns"]:
     """Return λ(w)[:, :columns] for all positive words, in lexicographic order.
 
-    Grown from the last letter on: n + n² + … + n^ℓ thin products.
+    Words are built from the last letter on: n + n² + … + n^ℓ thin products.
     """
     bases = jnp.asarray(bases)
     _check_corner(bases.shape[1], columns, bases.shape[1])
@@ -248,28 +248,28 @@ def _haar_matrix(
 ) -> Float[Array, "d d"]:
     """Draw Q of a Gaussian matrix G = QR, with the signs of R's diagonal in Q.
 
-    The k-th Householder reflection of such a QR depends on d-k+1 fresh Gaussians only,
-    so all are drawn at once and multiplied by blocks: two halves, the second of which
-    moves only the last ⌊d/2⌋ coordinates. A third of LAPACK's time at d = 128.
+    The k-th Householder reflection of such a QR depends on d-k+1 fresh Gaussians only.
+    So all are drawn at once and multiplied in two blocks, the second of which moves
+    only the last ⌊d/2⌋ coordinates. This takes a third of LAPACK's time at d = 128.
     """
     low = dim // 2
     high = dim - low
-    # One draw for both halves: each draw of its own takes XLA half a second to compile.
+    # One draw for both halves: XLA needs half a second to compile each further draw.
     fresh = jax.random.normal(key, (high * dim + low * low,), dtype)
     v, gram, signs = _reflectors(fresh[: high * dim].reshape(high, dim))
     if low == 0:
         return signs[None, :] if signed else jnp.ones_like(signs)[None, :]
     w, gram_w, signs_w = _reflectors(fresh[high * dim :].reshape(low, low))
-    # One batched solve for both: where several run at the same time XLA may hang.
+    # One batched solve for both: XLA may hang if several run at the same time.
     grams = jnp.stack([gram, jnp.eye(high, dtype=v.dtype).at[:low, :low].set(gram_w)])
     eyes = jnp.broadcast_to(jnp.eye(high, dtype=v.dtype), grams.shape)
     t, t_w = jax.lax.linalg.triangular_solve(grams, eyes, left_side=True)
     first = jnp.eye(dim, dtype=v.dtype) - v.T @ (t @ v)
     second = jnp.eye(low, dtype=v.dtype) - w.T @ (t_w[:low, :low] @ w)
     if not signed:
-        # LAPACK leaves the last entry alone, where our last reflection turns it.
+        # LAPACK leaves the last entry as it is, while our last reflection flips it.
         signs, signs_w = jnp.ones_like(signs), jnp.ones_like(signs_w).at[-1].set(-1)
-    # Without the signs the law is not Haar: they follow the algorithm.
+    # Without the signs the distribution is not Haar: it depends on the algorithm.
     left, right = first[:, :high] * signs, first[:, high:] @ (second * signs_w)
     return jnp.concatenate([left, right], axis=1)
 

@@ -2,13 +2,13 @@
 
 An episode is `n_trials` trials of one task. Its word, and with it the projection of
 everything observed, is drawn at its start and kept to its end, whatever happens to the
-base matrices meanwhile; so are the task and the action map. Every trial starts again
+base matrices meanwhile. So are the task and the action map. Every trial starts again
 from the episode's initial state (`trials="same_start"`, the paper's) or from a fresh
-one (`"fresh_start"`). When the last trial ends, the next episode begins by itself. A
-trial's end is not an episode's end: only the latter sets `terminated`. (Algorithm 1,
-appendix D.3.)
+one (`"fresh_start"`). When the last trial ends, the next episode begins by itself. Only
+the end of an episode sets `terminated`, not the end of a trial. (Algorithm 1, appendix
+D.3.)
 
-Randomness has three places: fixed numbers on the object, the matrices of all words in
+Numbers are kept in three places: fixed ones on the object, the matrices of all words in
 `MetaParams` (drawn by `draw_params`), everything that belongs to one episode in
 `MetaState`. The state holds one matrix of its own, never the table of all words.
 """
@@ -41,13 +41,13 @@ _MetaStep = tuple[Array, "MetaState", Array, Array, Array, dict[str, Any]]
 
 
 class MetaState(NamedTuple):
-    """One episode under way.
+    """The state of one episode.
 
-    `word` is the row of the table, or the letters where there is none; `letters` gives
-    them in both cases. `matrix` is M_o transposed (scaled to the task's bounds, if
-    asked for), so that an observation is projected by `observation @ matrix`; `shown`
-    is the observation that the agent sees now. States of tasks that are not being
-    played are kept, untouched, beside the one that is.
+    `word` is the row of the table, or the letters where there is no table;
+    `MetaEnv.letters` gives the letters in both cases. `matrix` is M_o transposed
+    (scaled to the task's bounds, if asked for), so that an observation is projected by
+    `observation @ matrix`; `shown` is the observation that the agent sees now. States
+    of tasks that are not being played are kept, untouched, beside the one that is.
     """
 
     word: Int[Array, "*length"]
@@ -67,13 +67,13 @@ class MetaEnv(ProjectedTasks):
     Args:
         tasks: a task, its name, or several of them, drawn uniformly per episode.
         projection: the distribution of the observations' projection.
-        n_trials: the trials of an episode.
+        n_trials: the number of trials of an episode.
         action_map: `identity`, or `random` to redraw M_a with the word.
         evaluation_map: a fixed map (`tile`, `pad`, …) instead of words.
         normalize_observations: divide by the task's bounds before projecting.
-        previous_reward: show the agent the reward of its last action; times the longest
-            trial where observations are normalized, so that it has their size.
-        n_actions: offer so many common actions at least, for tasks that are met later.
+        previous_reward: show the agent the reward of its last action; if observations
+            are normalized, times the longest trial, so that it has their size.
+        n_actions: the least number of common actions, for tasks that are met later.
         trials: how a trial starts: `same_start` or `fresh_start`.
         observation: `projected`; `none` shows zeros, `plain` the observation itself.
         keep_words: the next episode of an environment has the word of the last one.
@@ -101,7 +101,7 @@ class MetaEnv(ProjectedTasks):
         known = [n for n in fields if n not in ("tasks", "projection", "n_trials")]
         for name, value in settings.items():
             if name not in known:
-                # Python's own words: TorchRL tries arguments and looks for them.
+                # Python's own wording: TorchRL tries arguments and looks for it.
                 raise TypeError(
                     f"MetaEnv got an unexpected keyword argument {name!r}."
                     f"{suggestion(name, known)}"
@@ -125,7 +125,7 @@ class MetaEnv(ProjectedTasks):
                 raise ValueError(
                     f"`{name}` must be one of {known}, got {value!r}.{near}"
                 )
-        _ = self.actions  # refuses what does not fit together
+        _ = self.actions  # raises if the tasks' actions do not mix
         if self.evaluation_map is not None:
             self.map_rows(self.evaluation_map)
 
@@ -136,12 +136,12 @@ class MetaEnv(ProjectedTasks):
 
     @property
     def action_space(self) -> Box | Discrete:
-        """What the agent chooses from."""
+        """The actions that the agent chooses from."""
         return self.actions.space
 
     @property
     def layout(self) -> dict[str, slice]:
-        """Name the parts of what the agent sees; only the first is projected."""
+        """Name the parts of the agent's input; only the first is projected."""
         sizes = {
             "observation": self.projection.input_dim,
             "previous_action": self.actions.size,
@@ -158,7 +158,7 @@ class MetaEnv(ProjectedTasks):
 
     @property
     def input_size(self) -> int:
-        """The entries of what the agent sees."""
+        """The number of entries of the agent's input."""
         return max(part.stop for part in self.layout.values())
 
     @property
@@ -175,7 +175,7 @@ class MetaEnv(ProjectedTasks):
         """Begin an episode: draw task, word, action map and initial state.
 
         Args:
-            word: the row of the table (or the letters), where it is not to be drawn.
+            word: the row of the table (or the letters); None draws one.
         """
         key_task, key_word, key_action, key_env = jax.random.split(key, 4)
         task = jax.random.randint(key_task, (), 0, len(self.tasks))
@@ -204,7 +204,7 @@ class MetaEnv(ProjectedTasks):
     def with_params(
         self, inputs: Float[Array, " inputs"], state: MetaState, params: MetaParams
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Return an episode under way with its word seen through other matrices."""
+        """Return an unfinished episode with its word's matrix taken from `params`."""
         matrix = self.matrix_of(state.word, state.task, params)
         moved = inputs.at[self.layout["observation"]].set(state.shown @ matrix)
         return moved, state._replace(matrix=matrix)
@@ -214,7 +214,7 @@ class MetaEnv(ProjectedTasks):
     ) -> _MetaStep:
         """Step one environment; after the last trial it shows the next episode.
 
-        For many at once use `step_batch`: under `vmap` this one is slow.
+        For many environments use `step_batch`: under `vmap` this method is slow.
         """
         states, actions = jax.tree.map(
             lambda leaf: leaf[None], (state, jnp.asarray(action))
@@ -228,7 +228,7 @@ class MetaEnv(ProjectedTasks):
         """Step within an episode, and never into the next one.
 
         A trial that ended starts again from the episode's initial state; `step` and
-        `step_batch` then put a fresh one in its place, if asked for. `info` has
+        `step_batch` then replace it by a fresh one, if asked for. `info` has
         `trial_ended`, the number `trial` of the trial that was played, its `task`, and
         `final_observation`: what the task showed before any restart.
         """
@@ -262,9 +262,9 @@ class MetaEnv(ProjectedTasks):
     ) -> _MetaStep:
         """Step many environments; new episodes are drawn only where one has ended.
 
-        They are drawn one by one: few end at the same step. Measured against drawing
-        one for each environment whenever any has ended (twice the time at 64, more at
-        1024 environments) and at every step (ten times).
+        They are drawn one by one, since few end at the same step. Drawing one for each
+        environment whenever any has ended takes twice the time at 64 environments, more
+        at 1024; drawing at every step takes ten times as long.
         """
         key_step, key_reset, key_trial = jax.random.split(key, 3)
         keys = jax.random.split(key_step, len(state.task))
@@ -284,7 +284,7 @@ class MetaEnv(ProjectedTasks):
     # Private: what a step is made of.
 
     def _starts(self, key, task, params) -> tuple[tuple[PyTree, ...], Array]:
-        """Draw an initial state of every task, and what the one played shows."""
+        """Draw an initial state of every task, and the played one's observation."""
         starts = [
             env.reset(jax.random.fold_in(key, i), params.tasks[i])
             for i, env in enumerate(self.tasks)
@@ -328,7 +328,7 @@ class MetaEnv(ProjectedTasks):
         return jax.lax.while_loop(lambda carry: jnp.any(carry[0]), begin, carry)[2]
 
     def _play(self, key, state, action, params) -> tuple[Array, tuple, Array, Array]:
-        """Let the task that is being played make its step."""
+        """Step the task that is being played."""
 
         def branch(index: int):
             def play(current):
@@ -358,7 +358,7 @@ class MetaEnv(ProjectedTasks):
         reward: Float[Array, ""] | None = None,
         trial_ended: Bool[Array, ""] | None = None,
     ) -> Float[Array, " inputs"]:
-        """Lay out what the agent sees; without an action, at an episode's start."""
+        """Lay out the agent's input; there is no action at an episode's start."""
         ended = 0.0 if trial_ended is None else trial_ended
         flags = [ended, float(action is None)]
         if self.previous_reward:
@@ -368,10 +368,10 @@ class MetaEnv(ProjectedTasks):
         return jnp.concatenate([observation @ state.matrix, before, tail])
 
     def _shown(self, reward: Float[Array, ""], task: Array) -> Float[Array, ""]:
-        """The reward as the agent sees it: of unit size where observations are.
+        """The reward as the agent sees it, scaled to unit size if observations are.
 
         Tasks divide their rewards by the longest trial; 1/200 beside inputs of size 1
-        would hardly be seen.
+        would hardly be noticed.
         """
         if not self.normalize_observations:
             return reward

@@ -1,9 +1,9 @@
-"""Names in settings: a known name, or `module:attribute` for a thing of one's own.
+"""Names in settings: a known name, or `module:attribute` for your own object.
 
 A `Registry` holds the things of one kind (tasks, memories, families, maps, figures,
-claims) by name. Wherever a setting takes a name it goes through `resolve`, so that a
-user's thing works in TOML, on the command line, in workers and in reports without any
-change in the package. A misspelt name gets the nearest known one suggested.
+claims) by name. Every name in a setting goes through `resolve`, so that a user's own
+object works in TOML, on the command line, in workers and in reports without any change
+in the package. For a misspelt name the error suggests the nearest known one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Registry(Generic[_T]):
             )
         if name in self._things:
             raise ValueError(
-                f"There is already a {self.kind} {name!r}; choose another."
+                f"There is already a {self.kind} {name!r}; choose another name."
             )
         self._things[name] = thing
         return thing
@@ -93,7 +93,7 @@ def import_name(name: str, kind: str = "object") -> Any:
 
 def import_own(module: str, what: str = "module") -> Any:
     """Import a module; those of the working directory are found too."""
-    # An installed command does not look there by itself, unlike `python -m`.
+    # Unlike `python -m`, an installed command does not search the working directory.
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.append(os.getcwd())
     try:
@@ -117,7 +117,7 @@ def name_of(thing: Any) -> str:
 
 
 def as_name(thing: Any) -> str:
-    """Return a name as it is, and of anything else its `module:attribute`."""
+    """Return a name as it is, and the `module:attribute` of anything else."""
     return thing if isinstance(thing, str) else name_of(thing)
 
 
@@ -128,7 +128,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""Escape what a terminal would obey instead of show, such as `\x1b`."""
+    r"""Escape what a terminal would act on instead of showing, such as `\x1b`."""
     return "".join(
         each.encode("unicode_escape").decode()
         if unicodedata.category(each) in _UNSEEN and each not in keep

@@ -6,8 +6,8 @@
     study.compare({"projection.length": 4}, {"projection.length": 1})
     study.plot()
 
-Everything is asked for by axes, the settings that differ between the runs. How a study
-is written down and carried out is in `experiments.study`.
+All methods refer to axes, the settings that differ between the runs. How a study is
+written down and carried out is in `experiments.study`.
 """
 
 from __future__ import annotations

@@ -1,18 +1,20 @@
-"""Maps of observations to test on: what an agent sees in place of a random word.
+"""Maps of observations to test on, in place of the matrix of a random word.
 
 | name | what it shows | norm |
 |---|---|---|
 | `tile` | ⌊d_in/d_obs⌋ copies of the observation, then zeros | σ, as in training |
 | `minus_tile` | the same with the sign turned | σ |
 | `tile_unit` | the same as `tile`, as the authors' release has it | 1 |
-| `tile_literal` | the copies as they are, the paper's sentence | √copies |
+| `tile_literal` | the copies as they are, as the paper's text says | √copies |
 | `pad` | the observation, then zeros | σ |
 | `identity` | the same, where d_in = d_obs | σ |
 | `random` | a fresh Haar matrix for each environment, never seen before | σ |
 | `zero` | nothing: the agent plays blind | 0 |
 
-A map of one's own is a function `f(input_dim, obs_dim)` of a d_in x d_obs matrix, named
-`module:attribute`; it is multiplied by σ. (Appendix D.5 of the paper.)
+Here d_obs and d_in are the sizes of the observation and of the agent's input, and σ is
+`projection.scale`. Your own map is a function `f(input_dim, obs_dim)` that returns a
+d_in x d_obs matrix, named `module:attribute`; it is multiplied by σ. (Appendix D.5 of
+the paper.)
 """
 
 from __future__ import annotations
@@ -87,10 +89,10 @@ MAPS.add("zero", ObservationMap(_zero))
 
 
 def fixed_map(name: str, input_dim: int, obs_dim: int, scale: float = 1.0) -> _Matrix:
-    """Return the matrix of the fixed map of that name, with σ where it carries it."""
+    """Return the matrix of the fixed map of that name, times σ if it is `scaled`."""
     found = MAPS.resolve(name)
     if found is None:
-        raise ValueError(f"The map {name!r} is drawn for each environment: not fixed.")
+        raise ValueError(f"The map {name!r} is not fixed: each environment draws one.")
     if not isinstance(found, ObservationMap):
         found = ObservationMap(found)
     matrix = np.asarray(found.matrix(input_dim, obs_dim), np.float32)

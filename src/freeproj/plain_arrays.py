@@ -1,7 +1,7 @@
-"""Arrays in .npy and .npz files of others: plain numbers and text, never pickled.
+"""Read .npy and .npz files of unknown origin: numbers and text, nothing unpickled.
 
-A file may claim any size. So the size is compared with the bytes that are there, and
-with a limit, before memory is taken.
+A file may claim any size. So the claimed size is compared with the bytes in the file,
+and with a limit, before memory is allocated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ MAX_BYTES = 2**32  # of all arrays of a file of our own
 def read_array(file: Any, size: int) -> np.ndarray:
     """Read one array in .npy format, of a file of `size` bytes.
 
-    One that claims more numbers than can follow is not allocated; nothing is unpickled.
+    An array that claims more numbers than the file can hold is refused before memory is
+    allocated. Nothing is unpickled.
     """
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):

@@ -42,8 +42,9 @@ def advantages(
 ) -> _Rollout:
     """Return the generalised advantage estimates A_t.
 
-    An episode's end cuts the return; a trial's end within an episode is no end. To let
-    an end by time alone keep its value, add `discount` times that value to its reward.
+    The end of an episode cuts the return; the end of a trial within an episode does
+    not. To let an episode that only ran out of time keep its value, add `discount`
+    times the value after its last step to that step's reward.
 
     Args:
         last_value: value of the observation that follows the last step.

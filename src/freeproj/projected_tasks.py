@@ -1,8 +1,8 @@
-"""Tasks behind a projection: the matrices of all words, as the agent sees through them.
+"""Tasks behind a projection, and the table of the matrices of all words.
 
-The half of the meta-environment that knows nothing of trials. The matrices of all words
-are drawn into a table, transposed, and scaled by the task's bounds if asked for.
-(Definition 3.2 and appendix D.5.)
+This is the half of the meta-environment that knows nothing of trials. The matrices of
+all words are drawn into a table, transposed, and scaled by the task's bounds if asked
+for. (Definition 3.2 and appendix D.5.)
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _MAX_TABLE_ENTRIES = 2**23  # 32 MiB
 class MetaParams(NamedTuple):
     """What all environments share: the matrices of all words, the tasks' own numbers.
 
-    `table` has a row for each word and, where they differ, a column for each task, of
-    M_o transposed and scaled as the agent sees it: an episode begins by a look-up, and
-    a program compiled for a table serves every n, ℓ and family of its size. Where there
-    are too many words for a table there are `bases`, and words are multiplied.
+    `table` holds M_o transposed and scaled as the agent sees it. It has a row for each
+    word and, where tasks differ in it, a column for each task. So an episode begins
+    with a look-up, and a program compiled for a table serves every n, ℓ and family of
+    its size. If there are too many words for a table, `bases` are kept instead and
+    words are multiplied.
     """
 
     bases: Array | None
@@ -49,7 +50,7 @@ class ProjectedTasks(eqx.Module):
 
     @property
     def observation_size(self) -> int:
-        """The entries of the largest observation; smaller ones are padded by zeros."""
+        """The size of the largest observation; smaller ones are padded with zeros."""
         return max(task.observation_space.size for task in self.tasks)
 
     @property
@@ -68,7 +69,7 @@ class ProjectedTasks(eqx.Module):
         return MetaParams(None, tasks, self.table_of(self._draw_matrices(key)))
 
     def redraw(self, key: PRNGKeyArray, params: MetaParams) -> MetaParams:
-        """Return params with new matrices; they show from the next episode on."""
+        """Return params with new matrices, used from the next episode on."""
         return self.draw_params(key)._replace(tasks=params.tasks)
 
     def table_of(
@@ -111,7 +112,7 @@ class ProjectedTasks(eqx.Module):
         return matrix * self._scales()[task][:, None]
 
     def _scales(self) -> Float[Array, "tasks d_obs"]:
-        """What observations are multiplied by to be of unit size."""
+        """The factors that bring observations to unit size."""
         scales = [self._padded(1 / np.array(t.observation_scale)) for t in self.tasks]
         return jnp.stack(scales)
 
@@ -121,12 +122,12 @@ class ProjectedTasks(eqx.Module):
             return self.projection.draw_matrices(key, size)
         name = "zero" if self.observation == "none" else "pad"
         one = fixed_map(name, rows, size, self.projection.scale)
-        # A copy for each word: the programs are those of projected observations.
+        # A copy for each word, so that programs of projected observations can be used.
         return jnp.broadcast_to(one, (self._n_rows, *one.shape))
 
     @property
     def _n_rows(self) -> int:
-        """The words that fit into a table: all of them, or one."""
+        """The number of rows of the table: all words if they fit, otherwise one."""
         entries = self.projection.input_dim * self.observation_size
         fits = self.projection.n_words * entries <= _MAX_TABLE_ENTRIES
         return self.projection.n_words if fits and not self.projection.inverses else 1

@@ -1,9 +1,9 @@
 """Random projections of observations.
 
 `FreeProjection` holds the fixed numbers of M_o = σ T_2 λ(w) T_1: T_1 pads with zeros
-to d entries, λ(w) turns, T_2 cuts or pads to what the agent takes in, σ scales. Bases
-and word are arguments, drawn by `draw_bases` and `draw_word`. With words of length 1
-this is standard random projection. (Definition 3.2 and Algorithm 1.)
+to d entries, λ(w) rotates, T_2 cuts or pads to the agent's input, σ scales. Bases and
+word are arguments, drawn by `draw_bases` and `draw_word`. With words of length 1 this
+is standard random projection. (Definition 3.2 and Algorithm 1.)
 
 Other families of matrices stand behind the same interface (`freeproj.families`); the
 maps to test on are in `freeproj.observation_maps`.
@@ -31,14 +31,14 @@ _Word = Int[_AnyArray, " length"]
 
 @dataclass(frozen=True)
 class FreeProjection:
-    """The law of M_o = scale · T_2 λ(w) T_1; the defaults are the paper's.
+    """The distribution of M_o = scale · T_2 λ(w) T_1; the defaults are the paper's.
 
     Args:
         n_generators: n, the number of base matrices.
-        length: ℓ, the letters of a word; 1 is standard random projection.
+        length: ℓ, the number of letters of a word; 1 is standard random projection.
         dim: d, the size of the base matrices.
-        input_dim: d_in, what the agent takes in; d unless given.
-        scale: σ.
+        input_dim: d_in, the size of the agent's input; d unless given.
+        scale: σ, the factor in front of the matrix.
         family: the distribution of the matrices: a name of `families.FAMILIES`, or
             `module:attribute`.
         inverses: draw reduced words with inverses instead of positive words.
@@ -106,7 +106,7 @@ class FreeProjection:
     def draw_matrices(
         self, key: PRNGKeyArray, obs_dim: int
     ) -> Float[Array, "n_words d_in d_obs"]:
-        """Draw M_o of every word; where no words are multiplied, only used columns.
+        """Draw M_o of every word; if no words are multiplied, only the columns used.
 
         The distribution is that of `matrices(draw_bases(key), obs_dim)`.
         """
@@ -141,7 +141,7 @@ class FreeProjection:
     def _fitted(
         self, corners: Float[Array, "*words rows d_obs"]
     ) -> Float[Array, "*words d_in d_obs"]:
-        """Scale, and pad to the size that the agent takes in."""
+        """Scale, and pad to the size of the agent's input."""
         missing = self.input_dim - corners.shape[-2]
         widths = [(0, 0)] * (corners.ndim - 2) + [(0, missing), (0, 0)]
         return jnp.pad(self.scale * corners, widths)
@@ -165,6 +165,6 @@ def projected_radius(
     """
     reach = np.maximum(np.abs(np.asarray(low)), np.abs(np.asarray(high)))
     weights = np.abs(np.asarray(matrix))
-    # An unbounded entry that has no weight bounds nothing: 0 · inf counts as 0.
+    # An unbounded entry with weight 0 does not contribute: 0 · inf counts as 0.
     terms = np.where(weights == 0, 0.0, weights * np.where(weights == 0, 0.0, reach))
     return terms.sum(axis=1)

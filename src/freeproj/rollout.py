@@ -1,4 +1,4 @@
-"""Playing: a recurrent agent steps many environments and what happens is kept.
+"""Rollouts: a recurrent agent plays many environments, and every step is kept.
 
 `play_step` is the one way to play: collecting, evaluating and watching all use it.
 Arrays are time-major, (time, environment). The agent's memory is carried along and
@@ -28,12 +28,12 @@ __all__ = [
 
 
 class RolloutState(NamedTuple):
-    """Where many environments and the agent's memories of them stand."""
+    """The state of many environments, and of the agent's memory in each."""
 
     inputs: Float[Array, "envs inputs"]  # what the agent sees next
     episodes: MetaState
     memory: PyTree
-    episode_return: Float[Array, " envs"]  # of the episode under way, so far
+    episode_return: Float[Array, " envs"]  # of the current episode, so far
 
 
 class Rollout(NamedTuple):
@@ -102,7 +102,7 @@ def play_step(
     """Let the agent act once in every environment; return what happened, and `info`.
 
     Args:
-        noise: what the policy samples its actions with, from `agent.noise`.
+        noise: the noise from `agent.noise` with which the policy samples its actions.
     """
     mask = _masks(env, state.episodes)
     fresh = first_steps(env, state.inputs)

@@ -1,8 +1,8 @@
 """Several seeds of the same settings at once, by `vmap`: for accelerators.
 
-One program updates all seeds, another tests them. Each is the run that `training.train`
-makes of its seed, to rounding. Seeds may start from different updates: those ahead wait
-until the others have caught up. A seed that diverges is left where it was.
+One program updates all seeds, another tests them. Each seed gives the same run as
+`training.train`, up to rounding. Seeds may start from different updates: those ahead
+wait until the others have caught up. A seed that diverges is left where it was.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ def train_seeds(
     """Train one agent for each key; return what came of each, in order.
 
     Args:
-        states: for each key the state to go on from, None to start.
-        report: called with a seed's place, its state and its log's row each time.
-        diverge: called with the place and the error of a seed that diverges.
+        states: for each key the state to resume from, None to start.
+        report: called after each update with a seed's position, state and row of the
+            log.
+        diverge: called with the position and the error of a seed that diverges.
     """
     use_cache()
     given = states or [None] * len(keys)
@@ -75,7 +76,7 @@ def train_seeds(
             try:
                 row = _row(number, metrics, i, config)
             except DivergedError as error:
-                ends[i], done[i] = error, config.n_updates  # it moves no more
+                ends[i], done[i] = error, config.n_updates  # no more updates
                 diverge(i, error)
             else:
                 done[i] = number
@@ -105,7 +106,7 @@ def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
 def _update(
     state: TrainState, params: MetaParams, moving: Bool[Array, ""], config: TrainConfig
 ) -> tuple[TrainState, Metrics]:
-    """Update a seed, or leave it as it is where it does not move."""
+    """Update a seed, or leave it as it is if it has to wait or has ended."""
     after, metrics = update(state, params, config)
     kept = jax.tree.map(lambda new, old: jnp.where(moving, new, old), after, state)
     return kept, metrics

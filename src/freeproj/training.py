@@ -1,11 +1,11 @@
 """Recurrent PPO under random words: redraw bases, collect, learn, evaluate, repeat.
 
 `train` is a Python loop over one compiled update, so that progress, logs, checkpoints
-and Ctrl-C have a place at every update. The matrices of all words are drawn outside and
-given to the update as data, a function of the seed and the update's number: one program
-serves every length, family and seed. The rest of what an update needs is in
-`TrainState`: a run that continues from a stored one is the same run, bit for bit.
-Evaluation has its own stream of keys and cannot touch training. (Appendices D.2, D.7.)
+and Ctrl-C are handled at every update. The matrices of all words are drawn outside, as
+a function of the seed and the update's number, and given to the update as data: one
+program serves every length, family and seed. Everything else that an update needs is in
+`TrainState`: a run that resumes from a stored one is the same run, bit for bit.
+Evaluation has its own stream of keys and cannot affect training. (Appendices D.2, D.7.)
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class TrainState(NamedTuple):
 
 
 class DivergedError(ArithmeticError):
-    """Training met a number that is not finite; the state before it is still good."""
+    """Training gave a number that is not finite; the state before it is still good."""
 
     def __init__(self, update: int, quantity: str):
         super().__init__(update, quantity)  # as given, so that it can be pickled
@@ -97,10 +97,10 @@ def train(
     state: TrainState | None = None,
     report: Callable[[TrainState, dict[str, Any]], None] | None = None,
 ) -> TrainResult:
-    """Train an agent; `report` is called with the state and the log's row each time.
+    """Train an agent; after each update call `report` with state and row of the log.
 
-    With a `state` the run goes on from there instead of starting. Raises
-    `DivergedError` at the first update that gives a number which is not finite.
+    With a `state` the run resumes from there instead of starting. Raise `DivergedError`
+    at the first update that gives a number that is not finite.
     """
     use_cache()
     now = start(key, config) if state is None else state
@@ -138,8 +138,8 @@ def draw_params(key: PRNGKeyArray, config: TrainConfig, number: int = 1) -> Meta
 def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
     """Draw an agent and the first episodes."""
     key_agent, key_rollout, key_updates = jax.random.split(key, 3)
-    # Small programs compile sooner than one, and runs that differ in other settings
-    # share them.
+    # Several small programs compile faster than a large one, and runs that differ in
+    # other settings share them.
     program = config.program
     env = program.training_env()
     agent = _start_agent(
@@ -154,7 +154,7 @@ def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
 def update(
     state: TrainState, params: MetaParams, config: TrainConfig
 ) -> tuple[TrainState, Metrics]:
-    """Collect under these matrices and learn; compilable, the same for the same state.
+    """Collect a rollout under these matrices and learn; compilable and deterministic.
 
     The metric `finite` has a flag for each of `_QUANTITIES`.
     """
@@ -188,7 +188,7 @@ def draws_before(number: int, config: TrainConfig) -> int:
 
 
 def check_finite(number: int, metrics: dict[str, Any]) -> None:
-    """Take the flags out of the metrics of an update; raise at the first not set."""
+    """Remove the flags from the metrics of an update; raise at the first not set."""
     for quantity, finite in zip(_QUANTITIES, metrics.pop("finite"), strict=True):
         if not finite:
             raise DivergedError(number, quantity)
@@ -199,7 +199,7 @@ def log_row(
 ) -> dict[str, Any]:
     """Return an update's row of the log, as plain numbers.
 
-    A mean return that is not finite though there were episodes is a divergence.
+    A mean return that is not finite although episodes ended counts as a divergence.
     """
     steps = number * config.n_envs * config.n_steps
     values = jax.tree.map(lambda leaf: leaf.tolist(), metrics)
@@ -213,7 +213,7 @@ def log_row(
 
 @functools.lru_cache(maxsize=4)
 def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
-    """Return update and test, traced and compiled once for all that share programs."""
+    """Return update and test, compiled once for all runs that share programs."""
     step = jax.jit(functools.partial(update, config=program), donate_argnums=0)
     return step, jax.jit(functools.partial(run_evaluation, config=program))
 
@@ -245,7 +245,7 @@ def _redrawn(
     params: MetaParams,
     config: TrainConfig,
 ) -> RolloutState:
-    """Say what matrices mean to the episodes under way; by default nothing."""
+    """Apply new matrices to unfinished episodes, as `running_episodes` says."""
     before = state.rollout
     if config.running_episodes == "rematch":
         moved = jax.vmap(env.with_params, in_axes=(0, 0, None))

@@ -1,7 +1,7 @@
 """One episode of an agent, step by step, for people to look at.
 
-`play_episode` yields frames: numbers and words, drawn as text here and as pictures in
-`report.animation`.
+`play_episode` yields frames of numbers and texts. They are drawn as text here and as
+pictures in `report.animation`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A letter is a non-zero integer: `k` is the generator a_k and `-k` its inverse. A
 is a row of letters, read from left to right; the empty row is the identity.
 (Sections 3.1 and 3.3 of the paper.)
 
-Two families are uniform laws over words of one length ℓ in n generators:
+There are two families of words of one length ℓ in n generators, both sampled uniformly:
 
 - *positive* words, the paper's Λ_n^ℓ: no inverses, n^ℓ of them;
 - *reduced* words with inverses (`inverses=True`): no letter follows its own inverse,
@@ -56,7 +56,7 @@ def sample(
         return jax.random.randint(key, (length,), 1, n_generators + 1)
     if length == 0:
         return jnp.zeros((0,), dtype=int)
-    # On the cycle a_1, …, a_n, a_1^-1, …, a_n^-1 a letter's inverse lies n places on.
+    # On the cycle a_1, …, a_n, a_1^-1, …, a_n^-1 a letter's inverse is n places ahead.
     # Any step but n is allowed, so a reduced word is a walk of independent steps.
     n, key_first, key_steps = n_generators, *jax.random.split(key)
     first = jax.random.randint(key_first, (1,), 0, 2 * n)

@@ -138,7 +138,7 @@ def test_an_estimate_counts_every_draw_of_the_matrices():
         (["quick", "--engine", "ray", "--jobs", "2"], "--engine local"),
         (["quick", "--jobs", "0"], "--jobs"),
         (["quick", "--seeds-together", "0"], "--seeds-together"),
-        (["quick", "--seeds-together", "2", "--engine", "a:b"], "local and ray"),
+        (["quick", "--seeds-together", "2", "--engine", "a:b"], "local or ray"),
     ],
 )
 def test_bad_input_ends_with_one_line_and_code_2(freeproj, arguments, message):
@@ -154,7 +154,7 @@ def test_a_folder_of_other_settings_is_refused(freeproj, study, tmp_path):
     (folder / "config.toml").write_text(to_toml(read_config("smoke")))
     ended = freeproj("sweep", study, "--out", out)
     assert ended.code == 2
-    assert "made with other settings" in ended.err
+    assert "holds other settings" in ended.err
 
 
 def test_the_view_counts_and_estimates(capsys):

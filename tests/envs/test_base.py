@@ -25,7 +25,7 @@ def test_clipping_gives_the_nearest_vector_of_the_box():
 
 
 def test_a_box_refuses_nonsense(getkey):
-    with pytest.raises(ValueError, match="as many entries"):
+    with pytest.raises(ValueError, match="equally many entries"):
         Box((0.0,), (1.0, 2.0))
     with pytest.raises(ValueError, match="must not exceed"):
         Box((1.0,), (0.0,))

@@ -127,7 +127,7 @@ def test_readers_refuse_what_they_cannot_read(kind, tmp_path):
 
 
 def test_a_changed_log_line_is_noticed(tmp_path):
-    """Change any one digit: the checksum does not fit."""
+    """Change any one digit: the checksum does not match."""
     line = to_line({"update": 1, "loss/value": 0.25}).decode()
     (tmp_path / "config.toml").write_text(to_toml(read_config("smoke")))
     for at in (i for i, sign in enumerate(line) if sign.isdigit()):

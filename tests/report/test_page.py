@@ -162,7 +162,7 @@ def test_figures_of_runs_are_drawn_again_only_when_their_numbers_change(folder):
 def test_figures_that_runs_cannot_give_are_told(folder):
     file = fake_dataset(n_seeds=1).save(folder / "few.npz")
     made = make_report(folder / "few", file, only=["storage"], published=[])
-    assert "it takes redraw_every = 0" in made.missing["storage"]
+    assert "it needs redraw_every = 0" in made.missing["storage"]
     assert "storage not drawn from your runs" in text_of(read(made.page))
 
 

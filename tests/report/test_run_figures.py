@@ -51,7 +51,7 @@ def test_runs_are_asked_for_by_name(name, tmp_path):
 @pytest.mark.parametrize("name", ["why-table-1", "storage"])
 def test_what_runs_lack_is_told(name, tmp_path):
     data = fake_dataset(n_seeds=1, maps=("tile",))
-    with pytest.raises(ValueError, match="nothing to draw it from: it takes"):
+    with pytest.raises(ValueError, match="No run suits this figure: it needs"):
         make_figure(name, tmp_path / "a.png", dataset=data)
 
 

@@ -35,10 +35,10 @@ class EpisodeWords:
 
     Args:
         projection: a `FreeProjection`.
-        obs_dim: the entries of a flattened observation.
+        obs_dim: the number of entries of a flattened observation.
         n_envs: the number of environments.
         seed: what bases and words are drawn from; None takes a fresh one.
-        n_trials: the episodes that share a word.
+        n_trials: how many episodes share a word.
 
     `words` has the word of each environment. It is replaced when one changes, never
     written into, so a reference to it stays what it was.
@@ -76,7 +76,7 @@ class EpisodeWords:
         return self.turned.transpose(0, 2, 1)
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices; they show from each environment's next word on."""
+        """Draw new base matrices, used from each environment's next word on."""
         if seed is None:
             rng = self._generator(_BASES, self.n_draws)
         else:
@@ -85,7 +85,7 @@ class EpisodeWords:
         self.n_draws += 1
 
     def reseed(self, index: int, seed: int) -> None:
-        """Start an environment's words anew; its next episode has the first one."""
+        """Restart an environment's words; its next episode gets the first one."""
         self.streams[index] = self._generator(_GIVEN, seed)
         self.episodes[index] = 0
 
@@ -135,7 +135,7 @@ class EpisodeWords:
         return bound if bound < largest else math.inf
 
     def restore(self, kept: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Take up bases and, for as many environments as before, words and streams."""
+        """Restore bases and, for as many environments as before, words and streams."""
         self.entropy, self.n_draws = kept["entropy"], kept["n_draws"]
         self._take(arrays["bases"])
         if len(arrays["words"]) != self.n_envs:
@@ -143,7 +143,7 @@ class EpisodeWords:
         if arrays["matrices"].shape != self.matrices.shape:
             raise ValueError(
                 f"The file is for observations of {arrays['matrices'].shape[2]} "
-                f"entries, the environment has {self.obs_dim}."
+                f"entries, but the environment's have {self.obs_dim}."
             )
         self.words = arrays["words"]
         self.turned[:] = arrays["matrices"].transpose(0, 2, 1)

@@ -39,7 +39,7 @@ def flatten_one(space: gym.Space, observation: Any) -> Float32[np.ndarray, " d_o
 def flatten_batch(
     space: gym.Space, batched: gym.Space, observations: Any
 ) -> Float32[np.ndarray, "envs d_obs"]:
-    """Return many observations as rows; `space` is of one of them."""
+    """Return many observations as rows; `space` is that of a single one."""
     if isinstance(space, gym.spaces.Box):
         array = np.asarray(observations, np.float32)
         return array.reshape(len(array), -1)

@@ -5,7 +5,7 @@ POPGym's own ids behind `freeproj/`, as in `freeproj/popgym-HigherLowerHard-v0`,
 exactly POPGym's tasks. The meta-environment is `freeproj/MetaEnv-v0`.
 
 `register_all` runs while Gymnasium is being imported (see `freeproj_gymnasium.py`
-beside this package). So this module must not import JAX, and of Gymnasium only the
+beside this package). So this module must not import JAX, nor any of Gymnasium but its
 registry, which is loaded by then. For that reason the names are listed here once more;
 a test compares them with the registry of tasks.
 """

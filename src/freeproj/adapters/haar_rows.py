@@ -1,10 +1,11 @@
 """The first k rows of λ(w) for Haar matrices that are never formed.
 
-A Haar matrix need only be known where it has been used. Let the rows of P and Q = P U
-be what was seen of U. The part of a new row that lies in the span of P goes to the same
-combination of Q; the part orthogonal to P goes, by the invariance of the Haar measure,
-to a uniformly random direction orthogonal to Q. So a word of ℓ letters costs ℓ frames
-of k x d Gaussian numbers, not n matrices of d x d, and the distribution is exact.
+A Haar matrix U need only be known where it has been used. Let P hold the rows that U
+was applied to so far, and Q = P U their images. The part of a new row that lies in the
+span of P goes to the same combination of Q. The part orthogonal to P goes, by the
+invariance of the Haar measure, to a uniformly random direction orthogonal to Q. So a
+word of ℓ letters costs ℓ frames of k x d Gaussian numbers, not n matrices of d x d, and
+the distribution is exact.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Draws and matrices of a `FreeProjection` from NumPy's generators.
+"""Draw the words and matrices of a `FreeProjection` from NumPy's generators.
 
 Settings, words and families are those of `freeproj.projection`; from the same bases and
 word the matrix is the same. Families of group elements (`haar`, `qr`, `permutation`)
 are drawn and multiplied in NumPy: JAX is imported but never started, so nothing is
-compiled and worker processes may be forked. Every other family, one's own included, is
+compiled and worker processes may be forked. Every other family, including your own, is
 drawn by its own functions.
 """
 
@@ -69,7 +69,7 @@ def draw_word(
     law: FreeProjection, rng: np.random.Generator
 ) -> Int[np.ndarray, " length"]:
     """Draw a word, uniformly."""
-    # Sixty-four bits more than needed: a bias that no sample can show.
+    # Sixty-four bits more than needed: the bias is too small for any sample to show.
     n_bytes = law.n_words.bit_length() // 8 + 9
     index = int.from_bytes(rng.bytes(n_bytes), "little") % law.n_words
     return words.word_at(index, law.n_generators, law.length, inverses=law.inverses)
@@ -101,7 +101,7 @@ def table(
 def haar(
     rng: np.random.Generator, n_generators: int, dim: int, *, signed: bool = True
 ) -> Float[np.ndarray, "n d d"]:
-    """Draw independent Haar matrices of O(d); if unsigned raw QR, which is not Haar."""
+    """Draw independent Haar matrices of O(d), or raw QR (not Haar) if not `signed`."""
     q, r = np.linalg.qr(rng.standard_normal((n_generators, dim, dim)))
     signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))[:, None, :]
     return q * signs if signed else q

@@ -2,9 +2,9 @@
 
     model = make_pipeline(FreeRandomProjection(32, length=2), LogisticRegression())
 
-Rows of X are observations, so X Mᵀ comes out, with M = √(d/k) T_2 λ(w) T_1 of k rows.
-With k = d no distance is changed; with fewer rows all are kept on average. Only M is
-kept: Haar matrices are never formed (`haar_rows`).
+Rows of X are observations, so the result is X Mᵀ, where M = √(d/k) T_2 λ(w) T_1 has k
+rows. With k = d no distance changes; with fewer rows distances are kept on average.
+Only M is stored: Haar matrices are never formed (`haar_rows`).
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class FreeRandomProjection(
     """Project by the matrix of a random word in random orthogonal matrices.
 
     Args:
-        n_components: the features that come out; None: as many as come in; "auto": as
-            many as keep all distances within a factor 1 ± `eps` with high probability
-            (Johnson–Lindenstrauss).
+        n_components: k, the number of output features; None: as many as input
+            features; "auto": as many as keep all distances within a factor 1 ± `eps`
+            with high probability (Johnson–Lindenstrauss).
         n_generators: n, the number of base matrices.
         length: ℓ, the letters of the word; 1 is one Haar matrix.
-        dim: d, the size of the base matrices; None: the larger of the features that
-            come in and out.
+        dim: d, the size of the base matrices; None: the larger number of input and
+            output features.
         scale: None stands for √(d / n_components).
         family: `haar`, `permutation`, or another family of `FreeProjection`.
-        inverses: let the word have inverse letters.
+        inverses: allow inverse letters in the word.
         eps: the distortion for `n_components="auto"`.
         compute_inverse_components: keep the pseudo-inverse, for `inverse_transform`.
         random_state: a seed, or NumPy's old generator.
@@ -57,7 +57,7 @@ class FreeRandomProjection(
     `n_components_`, and `inverse_components_` if asked for.
     """
 
-    # scikit-learn wants a constructor that takes anything; `fit` refuses nonsense.
+    # scikit-learn wants a constructor that accepts anything; `fit` checks the values.
     def __init__(
         self,
         n_components: Any = None,

@@ -5,7 +5,7 @@
     model.save("model"); venv.save("projection.npz")
     venv = VecFreeProjection.load("projection.npz", make_vec_env("CartPole-v1", 8))
 
-Each environment's episode has a word of its own, told in `infos[i]["word"]`.
+Each episode of each environment has its own word, given in `infos[i]["word"]`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class VecFreeProjection(VecEnvWrapper):
         venv: a vector environment whose observations can be flattened to a vector.
         projection: a `FreeProjection`.
         seed: what base matrices and words are drawn from.
-        n_trials: the episodes that share a word.
+        n_trials: how many episodes share a word.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class VecFreeProjection(VecEnvWrapper):
         return self._projected(observations)
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
-        """Projects; what an episode showed last keeps the word that it had."""
+        """Step and project; an episode's last observation keeps the episode's word."""
         observations, rewards, dones, infos = self.venv.step_wait()
         words = self.words.words
         told = [dict(info, word=word) for info, word in zip(infos, words, strict=True)]
@@ -72,7 +72,7 @@ class VecFreeProjection(VecEnvWrapper):
         return self._projected(observations), rewards, dones, told
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seed environments and words; both take it up at the next reset."""
+        """Seed environments and words; both take effect at the next reset."""
         seeds = self.venv.seed(seed)
         for index, each in enumerate(seeds if seed is not None else ()):
             if each is not None:
@@ -80,7 +80,7 @@ class VecFreeProjection(VecEnvWrapper):
         return seeds
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices; they show from each environment's next word on."""
+        """Draw new base matrices, used from each environment's next word on."""
         self.words.redraw_bases(seed)
 
     def save(self, path: str | Path) -> None:
@@ -107,7 +107,7 @@ class VecFreeProjection(VecEnvWrapper):
     def load(cls, path: str | Path, venv: VecEnv) -> VecFreeProjection:
         """Read what `save` wrote, for an environment with the same observations.
 
-        With as many environments as before the words go on where they were; with
+        With as many environments as before the words continue where they were; with
         another number they start anew, under the same bases.
         """
         with np.load(path, allow_pickle=False) as file:
@@ -125,7 +125,7 @@ class VecFreeProjection(VecEnvWrapper):
 
 
 class RedrawBases(BaseCallback):
-    """Draw new base matrices at the start of collections: each one, or every k-th."""
+    """Draw new base matrices at the start of every rollout, or of every k-th."""
 
     def __init__(self, venv: VecFreeProjection, every: int = 1):
         super().__init__()

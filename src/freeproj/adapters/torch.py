@@ -35,7 +35,7 @@ class FreeProjectionLayer(nn.Module):
     """Return M_o ξ = scale · T_2 λ(w) T_1 ξ for the last axis of the input.
 
     Args:
-        in_features: the entries of ξ, at most the projection's `dim`.
+        in_features: the number of entries of ξ, at most the projection's `dim`.
         projection: a `FreeProjection`, of any family.
         seed: what bases and words are drawn from; None takes a fresh one.
         bases: base matrices (or permutations) to use instead of drawn ones.
@@ -84,7 +84,7 @@ class FreeProjectionLayer(nn.Module):
         self.register_buffer("table", None, persistent=False)
         entries = torch.arange(in_features, device=device)
         self.register_buffer("entries", entries, persistent=False)
-        # A word's index, counted in rows of the table.
+        # Weights that turn a word's letters into its first row of the table.
         powers = [law.n_generators**k * in_features for k in range(law.length)][::-1]
         few = law.n_words * in_features <= MAX_TABLE
         places = torch.tensor(powers if few else [0], device=device)
@@ -189,7 +189,8 @@ class FreeProjectionLayer(nn.Module):
     ) -> tuple[Float[Tensor, "rows d_in"], Int[Tensor, "*batch"]]:
         """Return stacked transposed matrices, and the row where each word's begins.
 
-        Those of all words, if they were formed; else of the distinct ones.
+        The matrices are those of all words, if they were formed; otherwise those of the
+        distinct words given.
         """
         if self.table is not None:
             return self.table, ((words - 1) * self.places).sum(-1)
@@ -204,7 +205,7 @@ class FreeProjectionLayer(nn.Module):
     def _rows_of(
         self, matrices: Float[np.ndarray, "n_words d_in d_obs"]
     ) -> Float[Tensor, "rows d_in"]:
-        """Transpose the matrices and put them on top of each other."""
+        """Transpose the matrices and stack them."""
         rows = matrices.transpose(0, 2, 1).reshape(-1, self.out_features)
         return torch.tensor(rows).to(self.weight)
 

@@ -4,11 +4,11 @@
                                             → critic: Dense 128, 128 → value
 
 with leaky ReLUs between. Inputs have shape (batch, features), or (time, batch,
-features) in `sequence`: whole arrays and no `vmap` over environments, because products
-over all times and environments at once are where the speed comes from. A flag in
-`resets` marks the first step of an episode: memory is zeroed before that input is
-processed. All leaves of an agent are arrays, so it passes through `jax.jit`, `jax.grad`
-and optimisers as it is. (Appendix D.6 of the paper.)
+features) in `sequence`. There is no `vmap` over environments: products over all times
+and environments at once are what makes it fast. A flag in `resets` marks the first step
+of an episode: memory is zeroed before that input is processed. All leaves of an agent
+are arrays, so it passes through `jax.jit`, `jax.grad` and optimisers as it is.
+(Appendix D.6 of the paper.)
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ActorCritic(eqx.Module):
         Args:
             memory: a name of `MEMORIES`, or `module:attribute` of a maker.
             hidden_size: width of the memory's input and output.
-            settings: what else the memory takes, such as `n_layers`.
+            settings: further arguments of the memory, such as `n_layers`.
         """
         continuous = isinstance(action_space, Box)
         n_outputs = action_space.size if continuous else action_space.n
@@ -88,7 +88,7 @@ class ActorCritic(eqx.Module):
         """Return policies, values and the next memory of one step.
 
         Args:
-            mask: the actions that are allowed; all, if none is given.
+            mask: true for the actions that are allowed; without it, all are.
         """
         outputs, state = self.memory.step(self._embed(inputs), state, resets)
         value = _head(self.critic, outputs)[:, 0]
@@ -103,10 +103,10 @@ class ActorCritic(eqx.Module):
     ) -> tuple[Policy, Float[Array, "time batch"], PyTree]:
         """Return policies and values of all steps, and the last memory.
 
-        The same numbers as `step` again and again, from the memory before the first.
+        The numbers equal those of repeated `step`, from the memory before the first.
         """
         times, batch, features = inputs.shape
-        # As rows of one matrix, the gradients of the weights need no transposes.
+        # With rows of one matrix, the gradients of the weights need no transposes.
         embedded = self._embed(inputs.reshape(times * batch, features))
         embedded = embedded.reshape(times, batch, -1)
         outputs, state = self.memory.sequence(embedded, state, resets)

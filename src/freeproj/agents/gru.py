@@ -8,10 +8,10 @@ For an input x and a memory h, both rows,
 and h' is both the output and the next memory. Where a reset flag is set, h is zeroed
 *before* the input at that position is processed. (Appendix D.6 of the paper.)
 
-A whole sequence takes three measures for speed, all exact: x W + b of all times is one
-product in front of the loop; the loop saves h U only, from which the backward pass
-finds the gates of all times at once; and the backward loop only carries the gradient of
-the memory, so that the gradient of U, too, is one product behind the loop.
+Three measures, all exact, make a whole sequence fast. x W + b of all times is one
+product before the loop. The loop saves h U only, from which the backward pass finds the
+gates of all times at once. And the backward loop only carries the gradient of the
+memory, so that the gradient of U, too, is one product after the loop.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class GRU(eqx.Module):
     ) -> tuple[Float[Array, "time batch hidden"], Float[Array, "batch hidden"]]:
         """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
-        # Rows of a matrix: the gradient of W is then one product without a transpose.
+        # With rows of a matrix, the gradient of W is one product without a transpose.
         inputs = _rows(xs) @ self.input_weight + self.bias
         inputs = _split(inputs.reshape(*resets.shape, -1))
         outputs = _recur(inputs, self.memory_weight, self.memory_bias, state, keep)

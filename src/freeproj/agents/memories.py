@@ -1,10 +1,10 @@
-"""Memories by name, and what one has to offer.
+"""Memories by name, and the interface of a memory.
 
 A memory is a module of arrays, made by `maker(key, size, **settings)`: `size` is the
-width of its inputs and outputs, `settings` are the other sizes of the network
+width of its inputs and outputs, `settings` are the other settings of the network
 (`n_layers`, `state_size`, `window`, `clip_eigenvalues`), of which it uses those that it
 needs. Its state is any tree of arrays whose first axes count the environments. A name
-in the settings is one of `MEMORIES` or `module:attribute` of a maker of one's own.
+in the settings is one of `MEMORIES`, or `module:attribute` of your own maker.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["MEMORIES", "Memory", "make_memory"]
 
 @runtime_checkable
 class Memory(Protocol):
-    """What a memory offers; batched over environments, sequences are time-major."""
+    """Interface of a memory, batched over environments; sequences are time-major."""
 
     def initial_state(self, n_envs: int) -> PyTree:
         """Return empty memories."""
@@ -44,7 +44,7 @@ class Memory(Protocol):
         state: PyTree,
         resets: Bool[Array, "time batch"],
     ) -> tuple[Float[Array, "time batch size"], PyTree]:
-        """Return what `step` again and again returns: all outputs, the last memory."""
+        """Return what repeated `step` would: all outputs, and the last memory."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""The two laws of actions: categorical, with masks, and diagonal Gaussian.
+"""The two distributions of actions: categorical, with masks, and diagonal Gaussian.
 
-A policy holds a batch of laws; `sample`, `log_prob`, `entropy` and `mode` work on the
-whole batch. Sampling is a fixed function of standard noise (`sample_with`), so that the
-noise of a whole rollout can be drawn in advance.
+A policy holds a batch of distributions; `sample`, `log_prob`, `entropy` and `mode` work
+on the whole batch. Sampling is a fixed function of standard noise (`sample_with`), so
+that the noise of a whole rollout can be drawn in advance.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class Categorical(eqx.Module):
     logits: Float[Array, "*batch n"]
 
     def masked(self, mask: Bool[Array, "*batch n"]) -> Categorical:
-        """Return the law conditioned on the actions where `mask` is true.
+        """Return the distribution conditioned on the actions where `mask` is true.
 
-        Other actions have probability 0 and no gradient. One must be allowed.
+        Other actions have probability 0 and no gradient. At least one must be allowed.
         """
         # Finite, so that 0 · log 0 is 0 and not nan in entropies and gradients.
         never = jnp.finfo(self.logits.dtype).min
         return Categorical(jnp.where(mask, self.logits, never))
 
     def sample(self, key: PRNGKeyArray) -> Int[Array, "*batch"]:
-        """Draw one action from each law."""
+        """Draw one action from each distribution."""
         return self.sample_with(self.noise(key, self.logits.shape))
 
     def sample_with(self, noise: Float[Array, "*batch n"]) -> Int[Array, "*batch"]:
@@ -62,15 +62,15 @@ class Categorical(eqx.Module):
 class Gaussian(eqx.Module):
     """Vectors with independent normal entries; the spread does not depend on the state.
 
-    Actions are not clipped here: whoever applies one clips it, and its density stays
-    that of the unclipped one.
+    Actions are not clipped here: the environment clips what it applies, and the density
+    stays that of the unclipped action.
     """
 
     mean: Float[Array, "*batch k"]
     log_std: Float[Array, " k"]
 
     def sample(self, key: PRNGKeyArray) -> Float[Array, "*batch k"]:
-        """Draw one vector from each law."""
+        """Draw one vector from each distribution."""
         return self.sample_with(self.noise(key, self.mean.shape))
 
     def sample_with(self, noise: Float[Array, "*batch k"]) -> Float[Array, "*batch k"]:

@@ -6,7 +6,7 @@ of a linear recurrence is the same recurrence backwards with λ conjugated,
 
     g_t = d_t + k_{t+1} conj(λ) g_{t+1},   du_t = g_t,   dλ = Σ_t conj(k_t x_{t-1}) g_t,
 
-so neither direction saves anything but the x_t. Two loops give the same numbers up to
+so both directions together save only the x_t. Two loops give the same numbers up to
 rounding: one step after the other (CPUs), or an associative scan in log2(T) passes over
 the whole array (accelerators).
 """
@@ -93,7 +93,7 @@ def _backward(scan: str, saved, d_states: Pair):
     """Return the gradients of factors, inputs and first state."""
     factors, states, state, keep = saved
     conjugate = (factors[0], -factors[1])
-    # g_t takes k_{t+1}; behind the end there is nothing to forget.
+    # g_t uses k_{t+1}; after the last step there is nothing to forget.
     keep_next = jnp.concatenate([keep[1:], jnp.ones_like(keep[:1])])
     nothing = (jnp.zeros_like(state[0]), jnp.zeros_like(state[1]))
     g = _LOOPS[scan](conjugate, d_states, nothing, keep_next, reverse=True)

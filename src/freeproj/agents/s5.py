@@ -7,7 +7,7 @@ One layer with model size H and P complex states computes, for rows u,
 
 without norms. Continuous eigenvalues λ, input matrix B and step sizes Δ are learnt and
 discretised by a zero-order hold: λ̄ = exp(λΔ), B̄ = B (λ̄ - 1)/λ. A state of size N
-stands for P = N/2 conjugate pairs, of which one of each is kept: hence 2 Re. Where a
+consists of P = N/2 conjugate pairs; one of each pair is kept, hence 2 Re. Where a
 reset flag is set, x_{t-1} is zeroed *before* u_t is processed. (Appendix D.6 of the
 paper; the initial λ and their basis are those of the HiPPO-N matrix.) Initial numbers
 and the missing bound on Re λ are popjaxrl's; `clip_eigenvalues` keeps Re λ negative.
@@ -78,7 +78,7 @@ class S5Layer(eqx.Module):
         )
 
     def discretize(self, clip: bool = False) -> tuple[Pair, Pair]:
-        """Return λ̄ and B̄; clipped, no state can grow."""
+        """Return λ̄ and B̄; with `clip` no state can grow."""
         decay = jnp.minimum(self.decay, -_SLOWEST_DECAY) if clip else self.decay
         step = jnp.exp(self.log_step)
         grow, turn = decay * step, self.frequency * step
@@ -104,7 +104,7 @@ class S5Layer(eqx.Module):
     ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
         """Return the outputs of all steps and the last state."""
         factors, (b_re, b_im) = self.discretize(clip)
-        # Rows of a matrix: all products and their gradients then need no transposes.
+        # With rows of a matrix, no product and no gradient needs a transpose.
         u = xs.reshape(-1, xs.shape[-1])
         shape = (*xs.shape[:2], -1)
         inputs = ((u @ b_re).reshape(shape), (u @ b_im).reshape(shape))

@@ -27,9 +27,9 @@ from freeproj.agents.dense import Dense
 
 __all__ = ["Gate", "Transformer", "TransformerLayer", "TransformerState"]
 
-_HEAD_SIZE = 32  # the least of an attention head
+_HEAD_SIZE = 32  # the smallest size of an attention head
 _FIRST_GATE = -2.0  # the bias of z
-_NEVER = -1e9  # finite, so that gradients are
+_NEVER = -1e9  # finite, so that gradients are finite too
 
 
 class TransformerState(NamedTuple):
@@ -202,7 +202,7 @@ def _attend(
 
 
 def _n_heads(size: int) -> int:
-    """Return the most heads of equal size that have `_HEAD_SIZE` entries at least."""
+    """Return the largest number of equal heads with at least `_HEAD_SIZE` entries."""
     most = max(1, size // _HEAD_SIZE)
     return max(n for n in range(1, most + 1) if size % n == 0)
 

@@ -2,7 +2,7 @@
 
 `freeproj --help` must answer at once, so this module imports click and nothing else;
 a command lives in a module of its own beside this one and is named in `_COMMANDS`.
-Whatever goes wrong ends with one line; `stopping` says with which exit code.
+An error is reported on one line; `stopping` lists the exit codes.
 """
 
 from __future__ import annotations
@@ -105,10 +105,10 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(0)
     except click.ClickException as error:
         _fail(error.format_message(), 2)
-    except click.Abort as error:  # click's name for what stops a command
+    except click.Abort as error:  # click raises this when a command is interrupted
         _fail("Stopped.", exit_code(error.__cause__ or KeyboardInterrupt()))
     except BrokenPipeError:
-        # Nobody reads any more (`freeproj ... | head`): end quietly, as other tools do.
+        # The reader closed the pipe (`freeproj ... | head`): end quietly, as is usual.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (Exception, KeyboardInterrupt) as error:
@@ -142,7 +142,7 @@ _EXTRAS = {
 
 
 def _missing_extra(error: BaseException) -> str:
-    """Say which extra an import error asks for; nothing where it is none of ours."""
+    """Name the extra that an import error needs; "" for a package of no extra."""
     if not isinstance(error, ModuleNotFoundError):
         return ""
     missing = (error.name or "").split(".")[0]

@@ -1,4 +1,4 @@
-"""`freeproj config`: see settings in full, or begin a file of one's own."""
+"""`freeproj config`: show all settings, or write them to a new file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`freeproj envs [NAME]`: the tasks, and what their returns are to be compared with."""
+"""`freeproj envs [NAME]`: the tasks, and the returns to compare an agent's with."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _actions(env: Environment) -> str:
 
 
 def _shown_policies(known: Baselines) -> dict[str, Estimate]:
-    """All blind policies, but of the constants only the one that earned most."""
+    """Return all blind policies, but only the best of the constant ones."""
     constants = {n: e for n, e in known.blind.items() if n.startswith("always")}
     best = max(constants, key=lambda name: constants[name].mean)
     return {n: e for n, e in known.blind.items() if n == best or n not in constants}

@@ -46,7 +46,7 @@ _SEED = click.option(
     "--action-map",
     metavar="NAME",
     help="identity: actions as they are; random: relabelled anew for each episode. "
-    "Default: what the run was tested with.",
+    "Default: the run's own setting.",
 )
 @_SEED
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -58,7 +58,7 @@ def evaluate(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Test the agent of RUN on several maps at once; nothing is learned.
+    """Test the agent of RUN on several maps at once; its weights stay frozen.
 
     RUN is a run's folder, an exported file, or an agent that ships with freeproj:
     cartpole, flash-cards, repeat-first.
@@ -115,7 +115,7 @@ def _numbers(stats: EpisodeStats) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float | None:
-    """JSON has no nan: no data is null."""
+    """Return the number, or None for nan, which JSON lacks."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -164,7 +164,7 @@ def _shown(value: Any, digits: int = 2) -> str:
 
 
 def _levels(task: str, n_trials: int) -> str:
-    """What an episode's return is to be compared with; a task of others has nothing."""
+    """Say what to compare an episode's return with, as far as it is known."""
     from freeproj.envs.baselines import baselines
 
     known = baselines(task)

@@ -29,8 +29,8 @@ __all__ = ["figure", "figures"]
 @click.option(
     "--runs",
     metavar="RUNS",
-    help="For figures of training runs: their folder, or published:NAME. Default: runs "
-    "or the runs that `freeproj reproduce` left in results.",
+    help="For figures of training runs: their folder, or published:NAME. Default: the "
+    "folder runs, or else the runs of `freeproj reproduce` in results.",
 )
 @click.option(
     "--set",
@@ -75,7 +75,7 @@ def _read(source: str | Path):
 
 
 def _usual_runs() -> Path | None:
-    """The first folder that the commands fill by default and that is there."""
+    """Return the first of the commands' default folders that exists."""
     scales = ("paper", "laptop", "quick")
     usual = [Path("runs"), *(Path("results") / f"runs-{scale}" for scale in scales)]
     for folder in usual:

@@ -1,4 +1,4 @@
-"""What commands print: text of files of others is shown, never obeyed."""
+"""Printing for commands: control characters from files of others are escaped."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ def plot(
 ) -> str:
     """Draw lines of numbers into a box of characters; nan is left out.
 
-    The first of several numbers on one spot is drawn. `x_ends` label the two ends.
+    Where several numbers fall on one spot, the first is drawn. `x_ends` label the two
+    ends of the x axis.
     """
     known = [v for values in series.values() for v in values if math.isfinite(v)]
     if not known:

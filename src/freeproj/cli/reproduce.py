@@ -1,4 +1,4 @@
-"""`freeproj reproduce`: the main job."""
+"""`freeproj reproduce`: train a study, compute all analyses, write the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from freeproj.cli.progress import track
 
 __all__ = ["reproduce"]
 
-# What is trained: minutes; the published studies again, hours; the paper's, days.
+# Training time: quick takes minutes, laptop hours, paper days.
 _SCALES = ("quick", "laptop", "paper", "none")
 
 
@@ -59,7 +59,7 @@ def reproduce(
     from freeproj.report.figures import find
     from freeproj.report.page.building import key_lines, make_report
 
-    specs = [find(name) for name in only]  # a wrong name is told before the work
+    specs = [find(name) for name in only]  # refuse a wrong name before any work
     runs = out / f"runs-{scale}"
     trains = scale != "none" and (not only or any(spec.needs_runs for spec in specs))
     failed = _train(scale, runs, jobs, quiet) if trains else 0

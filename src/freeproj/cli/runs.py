@@ -1,4 +1,4 @@
-"""`freeproj runs`: what a folder of runs holds, and how each of them is."""
+"""`freeproj runs`: the runs of a folder, each with its health."""
 
 from __future__ import annotations
 

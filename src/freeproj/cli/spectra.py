@@ -1,4 +1,4 @@
-"""`freeproj spectra DATA`: effective dimension and risk for one's own data."""
+"""`freeproj spectra DATA`: effective dimension and risk for your own data."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _read_target(path: Path, n_samples: int, center: bool) -> np.ndarray:
 def _progress(
     dim: int, lengths: list[int], n_words: int, trials: int | None, quiet: bool
 ) -> Iterator[Callable[[int], None] | None]:
-    """Yield what to call as bases are drawn: a bar on a terminal, else plain lines."""
+    """Yield a callback that counts drawn bases: a bar on a terminal, else lines."""
     from freeproj import words
     from freeproj.spectra.advice import default_trials
 
@@ -269,7 +269,7 @@ def _as_json(
 
 
 def _plain(value: Any) -> Any:
-    """Turn arrays into lists, and nan into null, which JSON has."""
+    """Turn arrays into lists, and nan into None: JSON has no nan."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]

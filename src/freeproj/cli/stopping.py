@@ -28,7 +28,7 @@ _INPUT_NUMBERS = (errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL)
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM came: end as on Ctrl-C, with another exit code."""
+    """Raised on SIGTERM: ends a command as Ctrl-C does, with another exit code."""
 
 
 @contextlib.contextmanager

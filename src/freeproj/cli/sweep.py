@@ -100,13 +100,13 @@ def sweep(
     as_json: bool,
 ) -> None:
     if as_json and not (dry_run or estimate):
-        raise ValueError("--json is for --dry-run and --estimate.")
+        raise ValueError("--json works only with --dry-run or --estimate.")
     if engine != "ray" and (address or cpus != 1 or gpus):
-        raise ValueError("--address, --cpus and --gpus are for --engine ray.")
+        raise ValueError("--address, --cpus and --gpus work only with --engine ray.")
     if engine != "local" and jobs:
-        raise ValueError("--jobs is for --engine local; Ray's is --cpus per task.")
+        raise ValueError("--jobs works only with --engine local; for Ray use --cpus.")
     if engine not in ("local", "ray") and seeds_together > 1:
-        raise ValueError("--seeds-together is for --engine local and ray.")
+        raise ValueError("--seeds-together works only with --engine local or ray.")
     from freeproj.experiments.study import read_study
 
     configs = read_study(study, parse_settings(settings)).runs()
@@ -175,7 +175,7 @@ def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) 
 
 
 def _plan(configs: tuple, out: Path) -> dict[str, Any]:
-    """Return the runs with their states, and what the study can tell."""
+    """Return the runs with their states, and which effects the study can find."""
     from freeproj.experiments.engines import split_finished
     from freeproj.experiments.run import run_folder
     from freeproj.experiments.study import cell_names

@@ -51,7 +51,7 @@ class _RunState:
 
     @property
     def left(self) -> float:
-        """Seconds to its end at the rate so far; nan where there is none yet."""
+        """Seconds left at the rate so far; nan while there is no rate yet."""
         n_updates = self.update - (self.first_update or 0)
         if self.state != "running" or not n_updates:
             return math.nan
@@ -70,7 +70,7 @@ class _RunState:
 
 
 class SweepView:
-    """Shows the events of a sweep; `n_done` counts the runs that are done."""
+    """Display of the events of a sweep; `n_done` counts the runs that are done."""
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
         from freeproj.experiments.study import cell_names
@@ -102,7 +102,7 @@ class SweepView:
         return self._count("done")
 
     def show(self, event: Any) -> None:
-        """Take one event of an engine."""
+        """Show one event of an engine."""
         run = self._runs[event.config]
         if event.row is not None:
             run.take(event.row)
@@ -140,7 +140,7 @@ class SweepView:
         return len(self._in(state))
 
     def _table(self) -> Group:
-        """The runs that matter now, as many as fit, and a line on all of them."""
+        """Return a table of as many runs as fit, and a summary line of all runs."""
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for name in ("run", "state", "update", "train", "test", "time left"):
             justify = "left" if name in ("run", "state") else "right"
@@ -155,7 +155,7 @@ class SweepView:
         return Group(table, Text("\n".join([*lines, self._summary()])))
 
     def _in_order(self) -> list[_RunState]:
-        """What runs, what comes next, what ended last, then the others."""
+        """Return running runs, those next in line, the last to end, then the rest."""
         runs = {state: self._in(state) for state in _STATES}
         waiting = runs["waiting"]
         done = sorted(runs["done"], key=lambda run: -run.changed)
@@ -179,7 +179,7 @@ class SweepView:
 
 
 def duration(seconds: float) -> str:
-    """Write a time with the units that people use for it."""
+    """Write a duration in seconds, minutes, hours or days."""
     if seconds < 100:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     if seconds < 100 * 60:

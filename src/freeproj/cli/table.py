@@ -78,7 +78,7 @@ def table(
 
 
 def table_width(wide: bool = False) -> int:
-    """Return how wide a table may be: as the terminal, or as it needs."""
+    """Return how wide a table may be: the terminal's width, or any width."""
     return _WIDE if wide else max(60, shutil.get_terminal_size((80, 24)).columns)
 
 

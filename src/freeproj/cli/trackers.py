@@ -13,23 +13,23 @@ __all__ = ["Tracker", "open_trackers"]
 
 @runtime_checkable
 class Tracker(Protocol):
-    """Whatever takes the rows of a log."""
+    """A receiver of the rows of a log."""
 
     def log(self, row: dict[str, Any]) -> None:
         """Take one update."""
 
     def close(self) -> None:
-        """Ends; nothing may be lost."""
+        """Finish; every row taken so far must be kept."""
 
 
 def open_trackers(
     folder: Path, settings: dict[str, Any], tensorboard: bool, wandb: bool
 ) -> list[Tracker]:
-    """Open those that were asked for.
+    """Open the trackers that were asked for.
 
     Args:
-        folder: of the run; its name is the run's stable id.
-        settings: of the run, by dotted keys.
+        folder: the run's folder; its name is the run's stable id.
+        settings: the run's settings, by dotted keys.
         tensorboard: write TensorBoard files beside the log.
         wandb: send rows to Weights & Biases.
     """
@@ -67,7 +67,7 @@ class _TensorBoard:
 
 
 class _WeightsAndBiases:
-    """One run of Weights & Biases per run folder; a resumed run goes on in it."""
+    """One run of Weights & Biases per run folder; a resumed run continues it."""
 
     def __init__(self, folder: Path, settings: dict[str, Any]):
         import wandb
@@ -97,6 +97,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _scalars(row: dict[str, Any]) -> dict[str, float]:
-    """The numbers of a row; what has no data is left out, as a gap in the curve."""
+    """Return the numbers of a row; missing data is left out, a gap in the curve."""
     numbers = {k: v for k, v in row.items() if _is_number(v)}
     return {k: float(v) for k, v in numbers.items() if not math.isnan(v)}

@@ -1,4 +1,4 @@
-"""What training shows on the way, and what it says at its end."""
+"""Progress of training, and the summary at its end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from freeproj.config import TrainConfig
 
 __all__ = ["TrainProgress", "number", "summary", "summary_text"]
 
-_RECENT = 20  # updates that the rate is taken from
+_RECENT = 20  # updates over which the rate is taken
 
 
 class TrainProgress:
@@ -90,7 +90,7 @@ class TrainProgress:
             self._console.print(line, markup=False)
 
     def _rate(self) -> str:
-        """Steps per second of the usual update: compilation is in the first one."""
+        """Steps per second of the median update: the first one includes compiling."""
         pairs = zip(self._times, self._times[1:], strict=False)
         spent = [after - before for before, after in pairs]
         if not spent:
@@ -105,7 +105,7 @@ def number(value: float) -> str:
 
 
 def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str, Any]:
-    """Return what a finished run found, beside what it is to be compared with."""
+    """Return the results of a finished run, with the returns to compare them with."""
     levels = {}
     for task in (config.evaluation.task,) if config.evaluation.task else config.tasks:
         levels[task] = _levels(task, config)

@@ -85,6 +85,6 @@ for _task, _popgym_name, _summary in _TASKS:
         _task.levels,
         summary=_summary,
         popgym_name=_popgym_name,
-        # Where the paper's task and POPGym's differ, POPGym's ids mean POPGym's.
+        # If the paper's task and POPGym's differ, a POPGym id means POPGym's task.
         popgym_factory=PopgymRepeatPrevious if _task is RepeatPrevious else None,
     )

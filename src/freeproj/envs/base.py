@@ -2,10 +2,10 @@
 
 A task is a frozen object whose attributes are fixed numbers. Whatever varies is an
 argument: numbers of the physics in `params`, everything that changes in `state`,
-randomness in `key`. Steps return six values and never reset by themselves; a state
-holds all that is hidden (deck, board), so stepping again from a stored state replays
-the same trial. All observations are vectors: a task with discrete observations shows
-them one-hot.
+randomness in `key`. A step returns six values and never resets by itself. A state holds
+all that is hidden (deck, board), so stepping again from a stored state replays the same
+trial. All observations are vectors: a task with discrete observations shows them
+one-hot.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Box:
     def __post_init__(self):
         if len(self.low) != len(self.high):
             raise ValueError(
-                f"`low` and `high` must have as many entries as each other, got "
+                f"`low` and `high` must have equally many entries, got "
                 f"{len(self.low)} and {len(self.high)}."
             )
         if not all(low <= high for low, high in zip(self.low, self.high, strict=True)):
@@ -115,14 +115,14 @@ class Environment(eqx.Module):
     """A task: what every file beside this one implements.
 
     `max_steps` bounds the length of a trial; a trial may end earlier. `terminated`
-    says that the task is over, `truncated` that only the time is. In the tasks of this
-    package a trial that has ended stays as it is: further steps keep the state and the
-    flags and earn nothing.
+    says that the task is over, `truncated` that only its time is up. In the tasks of
+    this package a trial that has ended stays as it is: further steps keep the state and
+    the flags and earn nothing.
     """
 
     @property
     def name(self) -> str:
-        """What people call this task: its class, unless it says otherwise."""
+        """The task's name: that of its class, unless the class defines another."""
         return type(self).__name__
 
     @property
@@ -183,7 +183,7 @@ class Environment(eqx.Module):
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """What people call the actions, in order; empty for continuous ones."""
+        """The names of the actions, in order; empty for continuous ones."""
         space = self.action_space
         return tuple(map(str, range(space.n))) if isinstance(space, Discrete) else ()
 
@@ -209,7 +209,7 @@ class LevelledTask(Environment):
 def check_action(action: ArrayLike, space: Box | Discrete) -> None:
     """Refuse an action of wrong shape, or a concrete one outside a discrete space.
 
-    Traced values cannot be looked at: inside `jit` the caller must keep to the space.
+    Traced values cannot be checked: inside `jit` the caller must stay in the space.
     Continuous actions may lie outside; tasks clip them, as POPGym does.
     """
     shape = (space.size,) if isinstance(space, Box) else ()

@@ -1,8 +1,9 @@
-"""What a return of each task is to be compared with.
+"""Baselines: the returns to compare an agent's with, task by task.
 
-Stored in `baselines.json` beside this file and made by `tools/make_baselines.py`, each
-number with the argument or the simulation behind it. Returns are those of one trial; an
-episode has several trials, in the paper 16 from one and the same start.
+They are stored in `baselines.json` beside this file and made by
+`tools/make_baselines.py`, each number with the argument or the simulation behind it.
+Returns are those of one trial; an episode has several trials, in the paper 16 from one
+and the same start.
 
 | field | who |
 |---|---|
@@ -43,7 +44,7 @@ class Estimate:
     mean: float
     standard_error: float
     n_trials: int
-    start_std: float = 0.0  # of the mean given the start: what repeated trials share
+    start_std: float = 0.0  # of the mean given the start, which repeated trials share
 
     @property
     def std(self) -> float:
@@ -60,11 +61,11 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """A best return of one trial, and why.
+    """The best return of one trial, and the reason.
 
-    Its kind: `exact`, the supremum of mean returns; `estimate`, the same to within the
-    standard error and a grid's error; `bound`, not to be exceeded but perhaps not
-    reached; `reached`, by a player that was simulated, others may do better.
+    Its kind is one of: `exact`, the supremum of mean returns; `estimate`, the same to
+    within the standard error and a grid's error; `bound`, which cannot be exceeded but
+    perhaps not reached; `reached` by a simulated player, while others may do better.
     """
 
     value: float
@@ -101,7 +102,7 @@ class RandomMap:
 
 @dataclass(frozen=True)
 class Baselines:
-    """What a task's returns are to be compared with, each for one trial.
+    """The returns to compare a task's with, each for one trial.
 
     `best` holds for players who know what earlier trials of the same start can tell;
     `first_trial` for those who see deck, board or start for the first time (`None`
@@ -124,8 +125,8 @@ class Baselines:
     def best_blind(self) -> tuple[str, Estimate]:
         """The blind policy that earned most, with its name.
 
-        The uniform one unless another is ahead by four standard errors: the largest of
-        many equal policies' estimates is only the luckiest.
+        It is the uniform one unless another is ahead by four standard errors: among
+        many equal policies, the one with the largest estimate is only the luckiest.
         """
         name, best = max(self.blind.items(), key=lambda item: item[1].mean)
         error = math.hypot(best.standard_error, self.chance.standard_error)
@@ -137,7 +138,7 @@ class Baselines:
     def best_reward_only(self) -> tuple[str, RewardOnly] | None:
         """The best player who sees rewards only and remembers little, with its name.
 
-        One who remembers every answer of a whole trial may do better; see
+        A player who remembers every answer of a whole trial may do better; see
         `reward_only`.
         """
         short = {n: p for n, p in self.reward_only.items() if p.remembers == "little"}
@@ -146,7 +147,7 @@ class Baselines:
         return max(short.items(), key=lambda item: item[1].episode())
 
     def best_episode(self, n_trials: int = 16, same_start: bool = True) -> float:
-        """Return what no player exceeds on average in an episode: the ceiling."""
+        """Return the ceiling: what no player exceeds on average in an episode."""
         first = self.first_trial
         if first is None or first.kind == "reached":
             first = self.best
@@ -154,7 +155,7 @@ class Baselines:
         return first.value + (n_trials - 1) * later.value
 
     def oracle(self, n_trials: int = 16, same_start: bool = True) -> float:
-        """Return what the best known player earns who sees the task as it is.
+        """Return what the best known player who sees the task as it is earns.
 
         Where no such player is known, this is the ceiling.
         """
@@ -164,18 +165,18 @@ class Baselines:
         return first.value + (n_trials - 1) * later.value
 
     def headroom(self, n_trials: int = 16, same_start: bool = True) -> float:
-        """Return oracle less best blind: what looking can be worth in an episode."""
+        """Return oracle minus best blind: what looking can be worth in an episode."""
         blind = n_trials * self.best_blind[1].mean
         return self.oracle(n_trials, same_start) - blind
 
     def luck(
         self, n_trials: int = 16, same_start: bool = True
     ) -> dict[str, tuple[float, float, float]]:
-        """Return policies that never learn, for the law of chance of MMER.
+        """Return policies that never learn, for the distribution of MMER by chance.
 
         Each has the mean of its episodes, their standard deviation within one
-        evaluation, and that between evaluations. A random map is taken to be another
-        one at each evaluation, as that of a network under training is.
+        evaluation, and that between evaluations. The random map is taken to be a new
+        one at each evaluation, like that of a network in training.
         """
         found = {
             name: (n_trials * e.mean, e.episode_std(n_trials, same_start), 0.0)

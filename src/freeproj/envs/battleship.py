@@ -48,15 +48,15 @@ class Battleship(BoardTask):
     }
 
     def __check_init__(self):
-        # Every ship blocks at most its own rows and columns, so these always fit.
+        # A ship blocks at most its own rows and columns, so this many always fit.
         if not self.ships or min(self.ships) < 1 or max(self.ships) > self.side:
             raise ValueError(
                 f"`ships` must have lengths in 1..{self.side}, got {self.ships}."
             )
         if len(self.ships) > self.side:
             raise ValueError(
-                f"At most {self.side} `ships` surely fit on a board of side "
-                f"{self.side}, got {len(self.ships)}."
+                f"`ships` must be at most {self.side} on a board of side "
+                f"{self.side}, so that they surely fit, got {len(self.ships)}."
             )
 
     @property

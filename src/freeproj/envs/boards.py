@@ -17,7 +17,7 @@ class BoardTask(LevelledTask):
 
     @property
     def n_cells(self) -> int:
-        """The number of cells, which is that of actions."""
+        """The number of cells, which is also the number of actions."""
         return self.side**2
 
     @property

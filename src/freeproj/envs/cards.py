@@ -119,7 +119,7 @@ class CardTask(DeckTask):
     ) -> Step:
         check_action(action, self.action_space)
         reward = jnp.where(self.is_over(state), 0.0, self.score(state, action))
-        # The last card stays open for ever, so no step can read past the deck's end.
+        # The last card stays open, so no step can read past the deck's end.
         state = state._replace(position=self.next_position(state))
         over, never = self.is_over(state), jnp.zeros((), bool)
         return self.observe(state), state, reward.astype(jnp.float32), over, never, {}

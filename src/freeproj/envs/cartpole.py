@@ -1,4 +1,4 @@
-"""CartPole of which half is seen: positions (x, θ) or velocities (x', θ').
+"""CartPole with half of its state seen: positions (x, θ) or velocities (x', θ').
 
 The physics are Gymnasium's CartPole-v1 (Euler steps of 0.02 s), the time limit and the
 reward POPGym's: 1/limit for every step, the last one included. A trial terminates when
@@ -139,7 +139,7 @@ class StatelessCartPole(CartPole):
 
     @property
     def observation_scale(self) -> tuple[float, ...]:
-        """The thresholds: between them a trial runs."""
+        """The thresholds at which a trial ends."""
         return (MAX_POSITION, MAX_ANGLE)
 
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:

@@ -2,9 +2,9 @@
 
 A maze of n x n rooms is a grid of 2n + 1 cells a side: rooms at odd rows and columns,
 passages between them, walls elsewhere. From a random room walk to unvisited neighbours
-until there are none; then jump to a random room and, if it has been visited, walk on
-from there; in all as many jumps as the grid has cells. (With negligible probability a
-room is left out, as in mazelib.) The entrances lie in opposite outer walls.
+until there are none. Then jump to a random room and, if it has been visited, walk on
+from there. There are as many jumps as the grid has cells. (With negligible probability
+a room is left out, as in mazelib.) The entrances lie in opposite outer walls.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class MinesweeperState(NamedTuple):
     mines: Bool[Array, " cells"]
     counts: Int8[Array, " cells"]
     clicked: Bool[Array, " cells"]
-    n_seen: Int32[Array, ""]  # safe cells clicked; kept so that no step adds them up
+    n_seen: Int32[Array, ""]  # safe cells clicked; stored, so that no step counts them
     time: Int32[Array, ""]
     terminated: Bool[Array, ""]
 
@@ -96,7 +96,7 @@ class Minesweeper(BoardTask):
         new = live & ~mine & ~state.clicked[action]
         reward = self._reward(live, mine, new)
         n_seen = state.n_seen + new
-        # As fast as a scatter on boards this small, and no index that could be wrong.
+        # On such small boards as fast as a scatter, and no index can be out of range.
         here = jnp.arange(self.n_cells) == action
         state = state._replace(
             clicked=state.clicked | (here & live),

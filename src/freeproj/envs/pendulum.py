@@ -1,4 +1,4 @@
-"""Pendulum of which only the position is seen: cos θ and sin θ, with θ = 0 upright.
+"""Pendulum with only its position seen: cos θ and sin θ, with θ = 0 upright.
 
 The physics are Gymnasium's Pendulum-v1: torque u in [-2, 2] (clipped), steps of 0.05 s,
 speed clipped to ±8, cost θ² + 0.1 θ'² + 0.001 u² with θ in [-π, π). POPGym turns the
@@ -143,5 +143,5 @@ def wrap_angle(angle: Float[ArrayLike, ""]) -> Float[Array, ""]:
 
 
 def _show(state: PendulumState) -> Float[Array, "2"]:
-    # In a batch a choice between the two is vectorised, a stack of them is not.
+    # In a batch `where` is vectorised, a stack of the two numbers is not.
     return jnp.where(jnp.arange(2) == 0, jnp.cos(state.angle), jnp.sin(state.angle))

@@ -1,14 +1,14 @@
 """One step of each task in plain Python, for loops that step one environment.
 
-A compiled program pays off for batches; called for one small step it spends its time on
-the way there and back. `plain_task(env)` has the task's rules as a Python function
+A compiled program pays off for batches; called for one small step it spends most of its
+time on the call itself. `plain_task(env)` has the task's rules as a Python function
 
     outcome = plain.step(plain.numbers, state, action, luck)
     observation, state, reward, terminated, truncated = outcome
 
 on the same states, with NumPy arrays and Python numbers as leaves. `luck` is what
-`env.draw_luck` draws for the step, as Python numbers. Results equal those of
-`env.step`, floats up to rounding, while the trial runs; a test holds them together.
+`env.draw_luck` draws for the step, as Python numbers. While the trial runs, results
+equal those of `env.step`, floats up to rounding; a test compares them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _PENDULUM = PendulumParams()
 _MOVES = ((0, -1), (0, 1), (-1, 0), (1, 0))
 
 
-# What steps ask a task for: read off once, since asking an Equinox module is slow.
+# Attributes that steps need; read once, since those of an Equinox module are slow.
 _NUMBERS = (
     "delay",
     "max_steps",
@@ -73,7 +73,7 @@ _NUMBERS = (
 
 
 class PlainTask(NamedTuple):
-    """A task's rules in plain Python, and the numbers that they ask for."""
+    """A task's rules in plain Python, and the numbers that they need."""
 
     step: _Step
     numbers: SimpleNamespace

@@ -1,10 +1,10 @@
 """Tasks by name.
 
-A name is a family with an optional level, `HigherLower` or `HigherLowerHard`; without
-one the first level is meant, for the tasks of this package Easy, the paper's. POPGym's
-ids, `popgym-HigherLowerHard-v0`, are understood too, and mean exactly POPGym's task:
-that differs for RepeatPrevious, whose delay is the paper's under the plain name. A task
-of one's own is `module:attribute`: a class, a function that makes one, or an instance.
+A name is a family with an optional level, `HigherLower` or `HigherLowerHard`. Without a
+level the first one is meant: for the tasks of this package Easy, the paper's. POPGym's
+ids, `popgym-HigherLowerHard-v0`, are understood too, and mean exactly POPGym's task.
+The two differ for RepeatPrevious, whose delay is the paper's under the plain name. Your
+own task is `module:attribute`: a class, a function that makes one, or an instance.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def find(name: str) -> tuple[Family, str]:
 
 
 def task_name(task: Any) -> str:
-    """Return the name under which `make` gives a task, in any process.
+    """Return the name from which `make` makes a task, in any process.
 
     Args:
         task: a name, a task, its class, or a function that makes one.
@@ -129,8 +129,8 @@ def task_name(task: Any) -> str:
         if same is True:
             return name
     raise ValueError(
-        f"{task!r} is not what its class gives without arguments, so its name does not "
-        "say what it is; write a function that returns it, and pass that."
+        f"{task!r} differs from what its class makes without arguments, so a name "
+        "cannot stand for it; write a function that returns it, and pass that."
     )
 
 

@@ -43,7 +43,7 @@ class RepeatPrevious(SuitTask):
 
     @property
     def reward_scale(self) -> int:
-        """What rewards are divided by."""
+        """The number that rewards are divided by."""
         return self.n_cards - self.delay
 
     def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:

@@ -1,4 +1,4 @@
-"""Trained agents as things to keep: load one, play with it, store it in one file.
+"""Trained agents: load one, play with it, store it in one file.
 
     agent = load_agent("flash-cards")             # shipped; or a run, or a file
     action = agent.act(observation)               # remembers what it saw and did
@@ -78,11 +78,11 @@ class LoadedAgent:
         *,
         greedy: bool = False,
     ) -> int | Float[np.ndarray, " k"]:
-        """Return an action for the task's own observation, as a Gymnasium loop has it.
+        """Return an action for the task's own observation, as in a Gymnasium loop.
 
         Args:
-            reward: of the action before.
-            trial_ended: whether that action ended a trial; memory is kept all the same.
+            reward: of the previous action.
+            trial_ended: whether that action ended a trial; memory is kept either way.
             greedy: take the likeliest action instead of sampling one.
         """
         if self._player is None:
@@ -155,7 +155,7 @@ def _act(agent: ActorCritic, env: MetaEnv, state, memory, key, now, greedy: bool
 def load_agent(source: str | Path) -> LoadedAgent:
     """Load an agent: a shipped one by its name, a run's, or an exported file.
 
-    Of a run that is not finished the agent of the last update is taken.
+    For an unfinished run this is the agent of its last update.
     """
     path = Path(source)
     if str(source) in PRETRAINED:
@@ -190,7 +190,7 @@ def read_card(path: str | Path) -> dict[str, Any]:
     try:
         return dict(json.loads(_text(file, "card")))
     except DAMAGED:
-        raise ValueError(f"{file}: its card is damaged.") from None
+        raise ValueError(f"{file} has a damaged card; export it again.") from None
 
 
 def _agent_of_run(folder: Path) -> LoadedAgent:
@@ -206,7 +206,7 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
 
 
 def _like(config: TrainConfig) -> Any:
-    """A training state in shapes only."""
+    """Return a training state that has shapes but no values."""
     return jax.eval_shape(lambda: start(jax.random.key(0), config))
 
 

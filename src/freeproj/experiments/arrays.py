@@ -29,7 +29,7 @@ def save_tree(
 ) -> None:
     """Store the arrays of a tree, by number, in one file; beside them texts, by name.
 
-    With texts it is a file to keep and to send, and compressed.
+    A file with texts is one to keep or to send, so it is compressed.
     """
     leaves = [np.asarray(_plain(leaf)) for leaf in jax.tree.leaves(tree)]
     arrays: dict[str, Any] = {f"{i:05d}": leaf for i, leaf in enumerate(leaves)}

@@ -1,4 +1,4 @@
-"""Many runs as one dataset: what differs between them are its axes.
+"""Many runs as one dataset, whose axes are the settings that differ between runs.
 
     dataset = read_dataset("runs")
     dataset.axes                                # ("task", "projection.length")
@@ -41,7 +41,7 @@ from freeproj.names import suggestion
 __all__ = ["Dataset", "read_dataset"]
 
 _PUBLISHED = Path(__file__).parents[1] / "published"
-_FIRST = ("task", "memory", "projection.")  # the order in which people name a cell
+_FIRST = ("task", "memory", "projection.")  # settings that are named first
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +56,9 @@ class Dataset:
 
     @functools.cached_property
     def axes(self) -> tuple[str, ...]:
-        """The settings that differ between runs, but for the seed.
+        """The settings that differ between runs, except the seed.
 
-        A setting that only follows from others is none: the number of words; the
+        A setting that follows from others is not an axis: the number of words; the
         number of generators where the number of words is fixed; d_in where it is d.
         """
         differing = [key for key in self._keys() if len(self.values(key)) > 1]
@@ -80,7 +80,7 @@ class Dataset:
 
     @property
     def n_finished(self) -> int:
-        """How many runs have come to their end."""
+        """How many runs have finished."""
         return sum(run.health == "finished" for run in self.runs)
 
     @property
@@ -182,7 +182,7 @@ class Dataset:
         """Write all numbers in one small `.npz` file that `read_dataset` reads."""
         records = {run.name: run for run in self.runs}
         if len(records) != len(self):
-            raise ValueError("Two runs have the same name: they cannot share a file.")
+            raise ValueError("Two runs have the same name: one file cannot hold both.")
         save_records(Path(path), records, meta)
         return Path(path)
 
@@ -229,7 +229,7 @@ class Dataset:
         return f"<p>{html.escape(repr(self))}</p><table>{''.join(rows)}</table>"
 
     def _keys(self) -> tuple[str, ...]:
-        """All settings, in the order in which people name a cell."""
+        """All settings, in the order in which they are named: `_FIRST`, then others."""
         keys = dict.fromkeys(key for run in self.runs for key in run.settings)
         first = [key for start in _FIRST for key in keys if key.startswith(start)]
         return tuple(dict.fromkeys([*first, *keys]))

@@ -1,6 +1,6 @@
 """Logs: a line of JSON for each update, where null means no data.
 
-Each line ends with a checksum of itself, so that a changed or torn one is noticed.
+Each line ends with its checksum, so that a changed or torn line is noticed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def whole_lines(path: Path, n_lines: int) -> list[str]:
 
 
 def without_nans(value: Any) -> Any:
-    """JSON has no nan: no data is null."""
+    """Replace nan, which JSON lacks, by None: no data is null."""
     if isinstance(value, dict):
         return {key: without_nans(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -94,7 +94,7 @@ def _object(line: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise ValueError("not an object")
     if "crc" in row and row["crc"] != _crc(line.rpartition(_MARK)[0] + "}"):
-        raise ValueError("the checksum does not fit")
+        raise ValueError("the checksum does not match")
     return row
 
 

@@ -58,7 +58,7 @@ class Curves(NamedTuple):
 
 
 class Pivot(NamedTuple):
-    """Means over runs for each pair of values; nan and a count of 0 where none is."""
+    """Means over runs for each pair of values; nan and count 0 if there are none."""
 
     rows: tuple[Any, ...]
     columns: tuple[Any, ...]
@@ -69,7 +69,7 @@ class Pivot(NamedTuple):
 def present(run: RunRecord, metric: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the updates at which a metric was measured, and its values there.
 
-    A mean over no finished episode is nan and was measured; the count says so.
+    A mean over no finished episode is nan, yet it was measured: its `n_finished` is 0.
     """
     column = run.metrics.get(metric)
     if column is None:
@@ -92,7 +92,7 @@ def align(runs: Sequence[RunRecord], metric: str) -> Curve:
 def reduction(
     name: str | Callable[[np.ndarray], float],
 ) -> Callable[[np.ndarray], float]:
-    """Return how values become one number: `final`, `last3`, `max` or your own."""
+    """Return the function from values to one number: a known name, or your own."""
     if not isinstance(name, str):
         return name
     if name not in _REDUCTIONS:

@@ -1,9 +1,9 @@
-"""From folders of runs to records, each run read once; the result is kept beside them.
+"""Read folders of runs into records; a cache beside the runs keeps the result.
 
-Runs are found by their `config.toml`, at any depth; whatever else lies there is left
-alone. The cache, `.freeproj-dataset.npz`, is used for a run only while the names, times
-and sizes of its files are those of the reading, and only by the code that wrote it. A
-cache that is damaged, or cannot be written, is as none.
+Runs are found by their `config.toml`, at any depth; other files are left alone. The
+cache, `.freeproj-dataset.npz`, is used for a run only while the names, times and sizes
+of its files are as they were when it was read, and only by the code that wrote it. A
+cache that is damaged, or cannot be written, is ignored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def read_folder(folder: Path) -> tuple[list[RunRecord], list[SetAside]]:
         name: cached[name] if name in cached else read_record(folder / name)
         for name in seen
     }
-    # A run that goes on changes before it is asked for again.
+    # A running run will have changed by the next reading: not worth a new cache.
     if any(
         each.health != "running" for name, each in records.items() if name not in cached
     ):
@@ -52,7 +52,7 @@ def read_folder(folder: Path) -> tuple[list[RunRecord], list[SetAside]]:
 
 
 def find_runs(folder: Path) -> Iterator[Path]:
-    """Yield the folders below a folder that have settings, by the order of paths."""
+    """Yield the folders below a folder that have settings, sorted by path."""
     with contextlib.suppress(PermissionError), os.scandir(folder) as entries:
         below = sorted(entries, key=lambda entry: entry.name)
         is_run = any(entry.name == "config.toml" for entry in below)

@@ -2,8 +2,9 @@
 
 A record comes from a run's folder (`read_record`), from a cache or from a table.
 Settings and logs are parsed, never executed: no `module:attribute` is imported here.
-Logs of 0.1 have `test/window/...` for the one map `evaluation.map`; they read as
-`test/MAP/window/...`, the names of today. A bad run gives a `SetAside` with its reason.
+Logs of version 0.1 have `test/window/...` for the one map `evaluation.map`; they are
+read as `test/MAP/window/...`, today's names. A bad run gives a `SetAside` with its
+reason.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class RunRecord:
     """A run that can be read.
 
     Args:
-        settings: all settings by their dotted keys; `task` joined by + if several, and
+        settings: all settings by their dotted keys, several tasks joined by +; also
             `projection.n_words`, which follows from the others.
         updates: the numbers of the updates in the log.
         metrics: the columns of the log, aligned with `updates`; nan where there is no
@@ -70,9 +71,9 @@ class SetAside(NamedTuple):
 
 
 def checked(record: RunRecord) -> RunRecord:
-    """Return a record that came from a file of others, or say what is wrong in it.
+    """Return a record from a file of unknown origin; raise if anything is wrong in it.
 
-    Settings of other versions may be there too, as plain values.
+    Settings of other versions are allowed, as plain values.
     """
     from freeproj.experiments.settings import typed
 
@@ -148,7 +149,7 @@ def _updates(rows: Sequence[Mapping[str, Any]]) -> Int[np.ndarray, " n"]:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], old_map: str) -> dict[str, np.ndarray]:
-    """Turn rows into arrays; text and other values that are no numbers are left out."""
+    """Turn rows into arrays; values that are not numbers are left out."""
     names = dict.fromkeys(name for row in rows for name in row if name != "update")
     columns = {}
     for name in names:
@@ -186,7 +187,7 @@ def _today(name: str, old_map: str) -> str:
 
 
 def _divergence(updates: np.ndarray, metrics: Mapping[str, np.ndarray]) -> str:
-    """Say where a loss stopped being a number, or nothing. 0.1 did not stop there."""
+    """Say where a loss became nan, or return "". Version 0.1 did not stop there."""
     for name in ("loss/policy", "loss/value", "loss/gradient_norm"):
         bad = np.flatnonzero(np.isnan(metrics.get(name, np.zeros(0))))
         if bad.size:
@@ -195,7 +196,7 @@ def _divergence(updates: np.ndarray, metrics: Mapping[str, np.ndarray]) -> str:
 
 
 def _seconds(path: Path) -> float:
-    """Add up the times between updates; a gap beyond ten medians was a pause."""
+    """Add up the times between updates; a gap above ten medians is a pause."""
     times = np.array([row["time"] for row in read_lines(path)], float)
     gaps = np.diff(times)
     if not gaps.size:

@@ -12,12 +12,12 @@ A run is a folder named by its settings:
     diverged.json      where a number was not finite: the run cannot go on
 
 An update counts once its checkpoint is in place; what the log has beyond it is cut off
-when the run goes on. At most every four seconds the log is synced, then the state and
+when the run resumes. At most every four seconds the log is synced, then the state and
 its folder: a power cut loses no more than that, or the update under way. In between the
-state goes unsynced to `latest.npz`, which a kill cannot harm. Resuming takes the newest
-state that is whole and whose updates are all in the log. Nothing is pickled: arrays are
-stored by number and must fit the shapes that the settings imply. Where there is no data
-the log has null.
+state is written unsynced to `latest.npz`, which survives a killed process. Resuming
+takes the newest state that is whole and whose updates are all in the log. Nothing is
+pickled: arrays are stored by number and must fit the shapes that the settings imply.
+Missing data is null in the log.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ class LockedRunError(ValueError):
 class Run:
     """The folder of one run.
 
-    The only object of this package that stands for something that changes: the disk.
+    A mutable object: it stands for files that change on disk.
     """
 
     def __init__(self, folder: Path, config: TrainConfig):
         self.folder = folder
         self.config = config
-        self._synced = -math.inf  # when the last state was, by the monotonic clock
+        self._synced = -math.inf  # monotonic time of the last synced state
 
     def __repr__(self) -> str:
         done = f"{len(self.log())} of {self.config.n_updates} updates"
@@ -100,19 +100,19 @@ class Run:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the run has come to its end."""
+        """Whether the run has finished."""
         return (self.folder / "final.json").exists()
 
     @property
     def health(self) -> str:
-        """`running`, `finished` or `diverged`; what is damaged cannot be opened."""
+        """`running`, `finished` or `diverged`; a damaged run cannot be opened."""
         if (self.folder / "diverged.json").exists():
             return "diverged"
         return "finished" if self.is_finished else "running"
 
     @property
     def has_checkpoint(self) -> bool:
-        """Whether there is a state to go on from."""
+        """Whether there is a state to resume from."""
         return self._checkpoint.exists()
 
     def log(self) -> list[dict[str, Any]]:
@@ -141,7 +141,7 @@ class Run:
     def newest_state(self, like: PyTree) -> PyTree:
         """Return the newest state that is whole and whose updates are all logged."""
         states = [load_tree(self._checkpoint, like)]
-        with contextlib.suppress(ValueError):  # it may be gone, or torn
+        with contextlib.suppress(ValueError):  # it may be missing or torn
             states.append(load_tree(self._latest, like))
         for state in sorted(states, key=lambda each: -int(each.n_done)):
             if self._has_logged(int(state.n_done)):
@@ -201,7 +201,7 @@ class Run:
         )
 
     def divergence(self) -> DivergedError | None:
-        """Return where the run diverged, None where it did not."""
+        """Return where the run diverged, None if it did not."""
         path = self.folder / "diverged.json"
         if not path.exists():
             return None
@@ -218,7 +218,7 @@ class Run:
         """Keep other processes out, for as long as this one lives."""
         path = self.folder / "lock"
         if path.exists():
-            check_regular(path)  # opening a pipe would wait without end
+            check_regular(path)  # opening a pipe would block forever
         with open(path, "w") as file:
             try:
                 lock_file(file)
@@ -263,8 +263,8 @@ def open_run(out: str | Path, config: TrainConfig) -> Run:
         write_atomically(stored, lambda file: file.write(text.encode()))
     elif _config_of(stored) != config:
         raise ValueError(
-            f"{folder} was made with other settings than its name says; it is left "
-            "alone. Choose another `--out`."
+            f"{folder} holds other settings than its name says; it is left alone. "
+            "Choose another `--out`."
         )
     return Run(folder, config)
 
@@ -283,7 +283,7 @@ def run_training(
     *,
     report: Callable[[dict[str, Any]], None] | None = None,
 ) -> Run:
-    """Train in a folder below `out`: start, resume, or find the run finished.
+    """Train in a folder below `out`: start or resume the run, or find it finished.
 
     `report` is called with each new row of the log, after it is safe on disk. A run
     that diverges is marked so and raises `DivergedError`, now and whenever it is asked
@@ -311,9 +311,9 @@ def run_training(
 
 
 def begin_run(run: Run) -> TrainState | None:
-    """Return the state that a run goes on from, None at its start; needs its lock.
+    """Return the state that a run resumes from, None at its start; needs its lock.
 
-    Raises `DivergedError` where the run is known to have diverged.
+    Raise `DivergedError` if the run is known to have diverged.
     """
     if (known := run.divergence()) is not None:
         raise known

@@ -1,8 +1,8 @@
 """Several seeds of the same settings at once, each with a run folder of its own.
 
-They are written and resumed as single runs are: a run that was begun together with
-others may be finished alone, and the other way round. Its numbers are those of a single
-run to rounding, not bit for bit.
+They are written and resumed like single runs: a run that was begun together with others
+may be finished alone, and the other way round. Its numbers agree with those of a single
+run up to rounding, not bit for bit.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def run_seeds(
 ) -> list[_End]:
     """Train several seeds by `vmap`; return for each its finished run, or its error.
 
-    A seed that diverged, is damaged or is being written by another process holds up
-    none of the others. `report` is called with the settings and each new row of a log,
+    A seed that diverged, is damaged or is being written by another process does not
+    hold up the others. `report` is called with the settings and each new row of a log,
     after it is safe on disk. One seed alone is trained by `run_training`.
     """
     tell = report or (lambda config, row: None)
@@ -66,7 +66,7 @@ def _alone(config: TrainConfig, out: str | Path, report: _Report) -> _End:
 def _together(
     begun: dict[Run, TrainState | None], report: _Report
 ) -> dict[TrainConfig, _End]:
-    """Train runs whose locks are held, from their states on."""
+    """Train runs whose locks are held, starting from their stored states."""
     runs = list(begun)
 
     def record(i: int, state: TrainState, row: dict[str, Any]) -> None:

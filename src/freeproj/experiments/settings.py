@@ -1,12 +1,12 @@
 """Settings as text: read from TOML, overridden one by one, written, hashed, named.
 
 An unknown key or a value of the wrong type is an error that names the nearest key or
-what is allowed. Settings have history:
+what is allowed. Files and runs of older versions can still be read:
 
 - A run is named by a hash of what differs from the defaults, and of a schema number. A
   new setting with a default leaves the names of all runs as they are. Raise `SCHEMA`
   when a default or the meaning of a setting changes.
-- `RENAMED` reads the keys of older versions.
+- `RENAMED` translates the keys of older versions.
 - Runs of 0.1, named by a hash of all their settings, are found by `old_name`.
 """
 
@@ -277,13 +277,13 @@ def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def typed(key: str, value: Any) -> Any:
-    """Return a value in the type of its setting; of an unknown setting as it is."""
+    """Return a value in the type of its setting; if that is unknown, as it is."""
     known = _defaults() | {"projection.n_words": 0}
     return _typed(value, known[key], key) if key in known else value
 
 
 def _typed(value: Any, default: Any, key: str) -> Any:
-    """Return the value in the type of the default, where nothing is lost by it."""
+    """Return the value in the type of the default, if the conversion loses nothing."""
     several = isinstance(default, tuple) or key == "task"
     if several and isinstance(value, list | tuple) and value:
         if all(isinstance(each, str) for each in value):
@@ -345,7 +345,7 @@ def _toml(plain: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Write one TOML value; JSON's notation is TOML's but for infinities."""
+    """Write one TOML value; JSON and TOML write values alike, except infinities."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return json.dumps(list(value) if isinstance(value, tuple) else value)

@@ -37,7 +37,7 @@ def save_records(
     *,
     compressed: bool = False,
 ) -> None:
-    """Write records by path, and what else there is to say about them."""
+    """Write records by path, and `meta`, further facts about them."""
     index, parts = [], [np.zeros(0)]
     for name, each in records.items():
         if isinstance(each, SetAside):
@@ -68,7 +68,7 @@ def load_records(path: Path) -> Stored:
 
 
 def _reason(error: Exception) -> str:
-    """Say why, but not in NumPy's words, which would advise to unpickle the file."""
+    """Say why, but not in NumPy's words: they advise to unpickle the file."""
     text = str(error)
     return "it is damaged" if "pickle" in text else text.rstrip(".") or "it is damaged"
 
@@ -103,7 +103,7 @@ def _unpack(
             metrics[name], at = values[at : at + size].reshape(n, *width), at + size
         records[path] = _record(entry, updates, metrics)
     if at != len(values):
-        raise ValueError("the index does not fit the numbers")
+        raise ValueError("the index does not match the numbers")
     return records
 
 

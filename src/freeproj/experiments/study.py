@@ -53,7 +53,7 @@ __all__ = ["STUDIES", "Grid", "cell_names", "read_study"]
 _FOLDER = Path(__file__).parents[1] / "studies"
 STUDIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
-# Words for the keys that a study nearly always has.
+# Short names for the keys that a study nearly always has.
 _SHORT = {
     "tasks": "task",
     "memories": "memory",
@@ -91,7 +91,7 @@ class Grid:
         runs = [self._run(cell) for cell in self._cells() if not self._left_out(cell)]
         if not runs:
             raise ValueError(
-                "The study has no runs: its grid is empty or all excluded."
+                "The study has no runs: its grid is empty, or all are excluded."
             )
         seen: dict[str, TrainConfig] = {}
         for run in runs:
@@ -162,7 +162,7 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
 
 
 def cell_names(configs: Sequence[TrainConfig]) -> list[str]:
-    """Name each run for people: task, memory, ℓ, and what else differs but the seed."""
+    """Name each run: task, memory, ℓ, and whatever else differs except the seed."""
     plain = [flat(config) for config in configs]
     usual = ("task", "memory", "projection.length", "projection.n_generators", "seed")
     others = [
@@ -184,7 +184,7 @@ def cell_names(configs: Sequence[TrainConfig]) -> list[str]:
 
 
 def _beside(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A base that is a file is looked for beside the study, then from here."""
+    """Look for a base file beside the study, then in the working directory."""
     base = table.get("base")
     if isinstance(base, str) and base not in SHIPPED and (folder / base).is_file():
         return {**table, "base": str(folder / base)}
@@ -245,7 +245,7 @@ def _check_matches(study: Grid) -> None:
 
 
 def _axis(key: str, values: Any) -> tuple[Any, ...]:
-    """The values of one key; a number of seeds stands for 0, 1, …"""
+    """Return the values of one key; a number of seeds stands for 0, 1, …"""
     if key == "seed" and isinstance(values, int) and not isinstance(values, bool):
         if values > _MAX_RUNS:
             raise ValueError(f"`seeds` must be at most {_MAX_RUNS}, got {values}.")
@@ -258,14 +258,14 @@ def _axis(key: str, values: Any) -> tuple[Any, ...]:
 
 
 def _table(value: Any, name: str) -> dict[str, Any]:
-    """A table with dotted keys in full."""
+    """Return a table with full dotted keys."""
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {value!r}.")
     full: dict[str, Any] = {}
     for key, each in dotted(value).items():
         key = _SHORT.get(key, key)
         if key in full:
-            raise ValueError(f"{name} has `{key}` twice, by two names.")
+            raise ValueError(f"{name} has `{key}` twice, under two names.")
         full[key] = each
     return full
 

@@ -1,8 +1,9 @@
 """Datasets as tidy tables: a row for each run, update and metric, in CSV or Parquet.
 
 The columns are run, health, seconds, the settings, update, metric and value. Settings
-that are the same in all runs are written too: a table says all that its runs were. The
-returns of each trial are metrics of their own, `test/tile/trial_returns[0]` and so on.
+that are the same in all runs are written too, so that a table describes its runs fully.
+The returns of each trial are metrics of their own: `test/tile/trial_returns[0]` and so
+on.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def read_parquet(path: Path) -> tuple[RunRecord, ...]:
     duckdb = _duckdb()
     try:
         with duckdb.connect() as connection:
-            # In brackets what would stand for any name, or for several.
+            # Brackets escape the characters that DuckDB would read as a pattern.
             name = re.sub(r"([*?\[])", r"[\1]", os.fspath(path))
             table = connection.read_parquet(name)
             header = table.columns
@@ -98,7 +99,7 @@ def read_parquet(path: Path) -> tuple[RunRecord, ...]:
 
 
 def _lines(path: Path, file: TextIO) -> Iterator[str]:
-    """Yield lines of a bounded length, whatever the file is."""
+    """Yield the lines of a file; refuse one that is too long."""
     while line := file.readline(_MAX_LINE):
         if len(line) == _MAX_LINE:
             raise ValueError(f"{path} has a line of {_MAX_LINE:,} characters or more.")
@@ -125,7 +126,7 @@ def _rows(run: RunRecord, keys: Sequence[str]) -> Iterator[list[Any]]:
 def _text(value: Any) -> str:
     """Write a setting so that its type comes back; plain text stays as it is."""
     if isinstance(value, str):
-        # In quotes also what a spreadsheet would take for a formula.
+        # Text that a spreadsheet would take for a formula is quoted too.
         is_plain = value[:1] not in ("", "=", "+", "-", "@", "\t", "\r")
         return value if is_plain and _setting(value) == value else json.dumps(value)
     return json.dumps(value)
@@ -235,7 +236,7 @@ def _record(
 
 
 def _stacked(parts: Mapping[int, np.ndarray], n_updates: int) -> np.ndarray:
-    """Put columns in the order of their numbers; one without any row is no data."""
+    """Put columns in the order of their numbers; a column without rows is all nan."""
     table = np.full((n_updates, max(parts) + 1), math.nan)
     for index, values in parts.items():
         table[:, index] = values

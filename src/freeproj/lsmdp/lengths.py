@@ -4,8 +4,8 @@ Every seed has its own costs, shared by all lengths, and its own permutations, d
 independently for every length: a comparison between lengths is paired by seed. The
 first k seeds of a large run are the k seeds of a small one. (Section 4.4, appendix E.)
 
-`constant` is the baseline z = const, whose policy is the passive dynamics: what one
-has without any solution at all.
+`constant` is the baseline z = const, whose policy is the passive dynamics: it uses no
+solution at all.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def paired_changes(
     """Return mean(ℓ)/mean(reference) - 1 per metric and column, seeds kept in pairs.
 
     Columns are the lengths, then z = const. Both means are taken over the same
-    resampled seeds, so what a seed's costs contribute to both falls out.
+    resampled seeds, so what a seed's costs contribute to both cancels.
     """
     if reference not in comparison.lengths:
         known = ", ".join(map(str, comparison.lengths))

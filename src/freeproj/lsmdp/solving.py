@@ -73,7 +73,7 @@ def solve(
     z, eigenvalue = map(np.concatenate, zip(*parts, strict=True))
     if not (z >= np.finfo(float).tiny).all():
         raise ValueError(
-            f"z* falls below the smallest number: `costs` up to {costs.max():.3g} at "
+            f"z* is too small for floating point: `costs` up to {costs.max():.3g} at "
             f"`temperature` {temperature:.3g} and `discount` {discount:.3g}; raise the "
             "temperature (or lower the discount)."
         )
@@ -135,8 +135,8 @@ def _solve_discounted(
         if (abs(step) <= 1e-13 * (1 + abs(v))).all():
             return np.exp(v), np.ones(len(exponent))
     raise ArithmeticError(
-        f"Newton's method did not settle in {_MAX_NEWTON_STEPS} steps at `discount` "
-        f"{discount}; take one further from 1."
+        f"Newton's method did not converge in {_MAX_NEWTON_STEPS} steps at `discount` "
+        f"{discount}; choose a smaller one."
     )
 
 
@@ -171,6 +171,6 @@ def _checked_costs(
     if reading == "goal" and (costs[..., space.goal] != 0).any():
         raise ValueError(
             f"`costs` must be 0 at the goal, vertex {space.goal}, for the reading "
-            "'goal'; set them so or take the reading 'perron' or 'discounted'."
+            "'goal'; set it to 0, or choose the reading 'perron' or 'discounted'."
         )
     return costs

@@ -3,7 +3,7 @@
 From a vertex the passive dynamics moves to a neighbour, all equally likely, and never
 stays. `lattice` and `binary_tree` are the paper's two spaces for their default sizes
 (16 and 15 vertices); `graph` takes any adjacency matrix. The goal is the vertex of zero
-cost, the last one unless said. (Section 4.4 and appendix E of the paper.)
+cost, by default the last one. (Section 4.4 and appendix E of the paper.)
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def binary_tree(depth: int = 3) -> StateSpace:
     """
     if not 1 <= depth <= 12:
         raise ValueError(
-            f"`depth` counts the edges from root to leaf, 1 to 12, got {depth}."
+            f"`depth`, the edges from root to leaf, must lie in 1..12, got {depth}."
         )
     n_states = 2 ** (depth + 1) - 1
     child = np.arange(1, n_states)
@@ -159,7 +159,7 @@ def _checked_adjacency(adjacency: ArrayLike) -> Bool[np.ndarray, "d d"]:
         i, j = lopsided[0]
         raise ValueError(
             f"`adjacency` must be symmetric, but ({i}, {j}) and ({j}, {i}) differ; "
-            "`adjacency | adjacency.T` forgets directions."
+            "use `adjacency | adjacency.T` to ignore directions."
         )
     return matrix.astype(bool)
 

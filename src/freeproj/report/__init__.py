@@ -1,3 +1,3 @@
-"""Pictures, tables and pages: numbers in, files for people out."""
+"""Figures, tables and the page: numbers go in, files for people come out."""
 
 __all__: list[str] = []

@@ -21,7 +21,7 @@ _INK, _FAINT, _GOOD, _BAD = "#222222", "#767676", "#1a7f37", "#b42318"
 _STEPS_PER_SECOND = 5
 _MOST_FRAMES = 600
 _MOST_CELLS = 64  # entries of an observation that are drawn
-# Where no font with these signs is installed.
+# Replacements for where no font with these signs is installed.
 _PLAIN = str.maketrans("♠♦♣♥├─┤┴°∅", "SDCH|-|^'0")
 
 
@@ -41,7 +41,7 @@ def save_gif(
         draw_frame(frame, title, seen, most, n_lines).quantize(64) for frame in frames
     ]
     milliseconds = 1000 // _STEPS_PER_SECOND
-    # The end of a trial is to be noticed, the end of the episode to be read.
+    # Hold the end of a trial for a moment, and the end of the episode for longer.
     times = [milliseconds * (3 if frame.trial_ended else 1) for frame in frames]
     times[-1] = 3000
     path = Path(path)

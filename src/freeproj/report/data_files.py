@@ -42,7 +42,7 @@ def read_matrix(
 def read_target(
     path: str | Path, n_samples: int
 ) -> Float[np.ndarray, "samples outputs"]:
-    """Return what a file holds for each sample: a row of numbers, often of one."""
+    """Return one row of numbers for each sample; often a row is a single number."""
     values = _read(Path(path), None)
     if values.ndim == 1:
         values = values[:, None]
@@ -65,7 +65,7 @@ def _read(path: Path, array: str | None) -> np.ndarray:
         raise IsADirectoryError(f"{path} is a folder; name a file.")
     if not path.exists():
         raise FileNotFoundError(f"No file {path}.")
-    if not path.is_file():  # a pipe or a device would be waited for without end
+    if not path.is_file():  # reading a pipe or a device could block forever
         raise ValueError(f"{path} is not a regular file; save the data to one.")
     if array is not None and kind != ".npz":
         raise ValueError(f"--array works only with .npz files; {path} is not one.")

@@ -1,6 +1,6 @@
 """Numbers between computing and drawing: a flat dictionary of arrays in one `.npz`.
 
-A figure's numbers can so be saved, inspected and drawn again without computing them.
+So a figure's numbers can be saved, inspected, and drawn again without computing them.
 Nothing is pickled, in either direction, and a file is there whole or not at all.
 """
 

@@ -3,8 +3,8 @@
 NumPy and SciPy in float64; every function also accepts JAX arrays. The names below are
 those of the modules: the averaged kernel (`kernel`), its effective dimension
 (`effective_dimension`), laws and their transforms (`transforms`), densities and moments
-(`density`), the risk of regression (`risk`), all of it on one's own data (`advice`),
-and block matrices (`blocks`).
+(`density`), the risk of regression (`risk`), all of it on your own data (`advice`), and
+block matrices (`blocks`).
 """
 
 from __future__ import annotations

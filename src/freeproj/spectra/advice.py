@@ -1,4 +1,4 @@
-"""What word length does to one's own data: predicted, measured, and what to take.
+"""What word length does to your own data: prediction, measurement and advice.
 
 From a data matrix X (d dimensions x p samples) come the effective dimension that free
 probability predicts and the one that random bases really give, for several lengths ℓ
@@ -73,7 +73,7 @@ class OwnDataReport:
     measured: _Grid
     standard_error: _Grid
     eigenvalues: Float[np.ndarray, " d"]  # of XX^T
-    mean_share: float  # squared norm of the mean sample, of the samples' mean one
+    mean_share: float  # |mean sample|² as a share of the mean |sample|²
     risk: RiskByLength | None = None  # with a target only
 
     @property
@@ -98,7 +98,7 @@ class OwnDataReport:
         return advice_text.advice(self)
 
     def warnings(self) -> list[str]:
-        """Return sentences on what makes the numbers mean less than they seem to."""
+        """Return sentences on why the numbers may mean less than they seem to."""
         return advice_text.warnings(self)
 
     def numbers(self) -> Mapping[str, np.ndarray]:
@@ -187,7 +187,7 @@ def rescale(X: Num[_AnyArray, "d p"]) -> tuple[Float[np.ndarray, "d p"], float]:
 def default_trials(dim: int) -> int:
     """Return how many draws of the bases give a standard error below 1/200.
 
-    None from d = 500 on, where the prediction is closer than that.
+    From d = 500 on it is 0: there the prediction is closer than that.
     """
     return max(2, math.ceil(_ROWS_DRAWN / dim)) if dim < _LARGE else 0
 

@@ -1,4 +1,4 @@
-"""The report on one's own data in words: tables and sentences."""
+"""The report on your own data in words: tables and sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["advice", "table", "warnings"]
 
 # Distance between finite d and the limit, times d: at most this, from simulations.
 _FINITE_SIZE = 0.8
-_SAME = 0.01  # what differs by less than this share is called no difference
+_SAME = 0.01  # a relative difference below this counts as none
 
 _HEADER = (
     *("ridge", "ℓ", "n"),
@@ -48,7 +48,7 @@ def advice(report: OwnDataReport) -> list[str]:
 
 
 def warnings(report: OwnDataReport) -> list[str]:
-    """Return sentences on what makes the numbers mean less than they seem to."""
+    """Return sentences on why the numbers may mean less than they seem to."""
     return [*_centre(report), *_sizes(report)]
 
 

@@ -3,9 +3,9 @@
 For letters (ℓ = 1) of O(d), d → ∞, the 2^k x 2^k block matrix holds free Haar unitaries
 u, and K has the law of |u_1 + … + u_N|²/N with N = 2^k: the square of the law that
 Kesten and McKay found on the N-regular tree. The paper names Marchenko–Pastur (ratio
-1), which is the limit N → ∞ and differs visibly at N = 16: 31/16, not 2, is the second
-moment, and 15/4, not 4, the right edge. A uniform shuffle of longer words comes close
-to the same law.
+1), which is the limit N → ∞. At N = 16 the two differ visibly: the second moment is
+31/16, not 2, and the right edge 15/4, not 4. A uniform shuffle of longer words comes
+close to the same law.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def block_spectra(
     _check_trials(group, dim, n_trials)
     square = _named_arrangement(arrangement, n_words)
     if length == 1:
-        arrangement, square = "raw", raw(n_words)  # only other names for the letters
+        arrangement, square = "raw", raw(n_words)  # it only renames letters
     if arrangement == "raw" and length % 2 == 0:
         _check_ones(keep_ones, group == "permutation")
         return _raw_spectra(n_trials, len(square), dim - (not keep_ones))
@@ -177,8 +177,8 @@ def block_spectra(
     parts = [
         range(start, min(start + step, n_trials)) for start in range(0, n_trials, step)
     ]
-    # One thread of ours per core, none of LAPACK's: those wait for each other in busy
-    # loops, which on a machine with other work takes minutes instead of seconds.
+    # One thread of ours per core, none of LAPACK's. Its threads wait for each other in
+    # busy loops, which takes minutes instead of seconds on a machine with other work.
     with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
         return np.concatenate(list(pool.map(spectra_of, parts)))
 
@@ -190,7 +190,8 @@ def _raw_spectra(
 
     The word at (i, j) is the i-th half word times the j-th, so λ(A) = U V, where U is
     the column of all half words and V their row. V V^T and U^T U are both 2^k times the
-    identity, hence K = U U^T: 2^k, as often as a block has rows, and 0.
+    identity, hence K = U U^T. Its eigenvalues are 2^k, as often as a block has rows,
+    and 0.
     """
     spectrum = np.zeros((n_trials, side * dim))
     spectrum[:, -dim:] = side

@@ -1,17 +1,18 @@
 """Densities, edges and exact moments of the word laws.
 
 The word law μ(n, ℓ) is the limit law of (T*)^ℓ T^ℓ/n^ℓ, T the sum of n free Haar
-unitaries. With an `aspect` c every function speaks of μ(n, ℓ) ⊠ MP(c) instead: the
+unitaries. With an `aspect` c every function refers to μ(n, ℓ) ⊠ MP(c) instead: the
 limit of the d eigenvalues of A^ℓ XX^T (A^ℓ)^T for data X_ij ~ N(0, 1/d), which are the
 averaged kernel's p eigenvalues up to zeros. For c < 1 it has an atom 1 - c at zero; the
 densities here are those of the rest. (Section 4 and appendix C of the paper.)
 
-Choosing one of a polynomial's roots is ambiguous. Instead the density is a curve: for
-each angle θ in (0, π) there is one r for which w = -r·e^(-iθ) makes χ(w) real; then
-x = 1/χ(w) rises from the left edge to the right one with θ, and f(x) = Im w/(πx). For a
-given x Newton's method solves log χ(w) = -log x from the nearest point of the curve.
-Everything is computed from log r and 1 + w, so that long words (ℓ in the hundreds), for
-which w lies very close to -1, lose no digits.
+With S the S-transform, χ(w) = w·S(w)/(1 + w). Choosing among the roots of a polynomial
+would be ambiguous. Instead the density is a curve: for each angle θ in (0, π) there is
+one r for which w = -r·e^(-iθ) makes χ(w) real; then x = 1/χ(w) rises from the left edge
+to the right one with θ, and f(x) = Im w/(πx). For a given x Newton's method solves
+log χ(w) = -log x from the nearest point of the curve. Everything is computed from log r
+and 1 + w, so that long words (ℓ in the hundreds), for which w lies very close to -1,
+lose no digits.
 """
 
 from __future__ import annotations
@@ -211,7 +212,7 @@ def _nearest(law: _Law, log_x: np.ndarray) -> tuple[Any, Any]:
 
 
 def _density_by_bisection(law: _Law, log_x: np.ndarray) -> np.ndarray:
-    """Return the same, slowly, for points too close to an edge for Newton's method."""
+    """Return the density by bisection, at points too close to an edge for Newton's."""
     low, high = np.zeros(log_x.shape), np.full(log_x.shape, law.largest_angle)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)

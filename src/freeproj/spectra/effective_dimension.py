@@ -242,7 +242,7 @@ def _solve_ridge(
     q, log_ridge = 1 / n, np.log(ridge)
 
     def residual(log_kappa):
-        # Far off, where long words may send the search, this bound changes nothing.
+        # Long words may send the search far off; near the root the bound has no effect.
         kappa = np.exp(np.minimum(log_kappa, 700.0))[:, None]
         share = kappa / (t + kappa)
         one_less_y = share.mean(axis=-1)

@@ -77,7 +77,8 @@ def root_singular_values(
 ) -> Float[np.ndarray, "*trials p"]:
     """Return the p singular values of √K, ascending: roots of K's eigenvalues.
 
-    They come from A^ℓ X itself: small ones keep the digits that forming K would lose.
+    They are computed from A^ℓ X itself, so that small ones keep the digits that forming
+    K would lose.
     """
     return _singular_values(_word_image(X, bases, length, keep_ones))
 
@@ -155,7 +156,7 @@ def _mean_of_bases(bases, dim: int) -> np.ndarray:
     if permutes:
         _check_permutations(bases)
         return _sum_of_permutations(bases) / np.sqrt(bases.shape[-2])
-    # A sum first: n times fewer numbers to convert and to check.
+    # Sum first: n times fewer numbers are left to convert and to check.
     total = bases.sum(axis=-3, dtype=None if bases.dtype.kind == "c" else np.float64)
     return real_array(total, "bases") / np.sqrt(bases.shape[-3])
 

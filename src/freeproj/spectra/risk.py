@@ -1,4 +1,4 @@
-"""The risk of ridge regression with the averaged kernel, for one's own target.
+"""The risk of ridge regression with the averaged kernel, for your own target.
 
 Kernel ridge regression with K = X^T (A^ℓ)^T A^ℓ X fits H y, H = K(K + γ)^-1. Its risk
 on a fresh sample is estimated by generalised cross-validation,

@@ -32,7 +32,7 @@ def increasing_root(
     Args:
         residual: u ↦ (h(u), h'(u)), with h' ≥ 1 everywhere.
         start: where to begin; any point will do.
-        accurate: the same in all digits, for the last step, where it costs more time.
+        accurate: the same to all digits, but slower; it is used for the last step.
     """
     u = _approximate_root(residual, start)
     value, slope = (accurate or residual)(u)
@@ -51,7 +51,7 @@ def _approximate_root(residual: _Residual, start: Computed) -> Computed:
 
 
 def _guarded_root(residual: _Residual, start: Computed) -> Computed:
-    """Newton that halves its bracket wherever a step is not half the one before.
+    """Newton's method that bisects wherever a step is not half the one before.
 
     Plain Newton runs in circles where the slope falls again, as it does for aspects
     just below one.

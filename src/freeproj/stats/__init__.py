@@ -3,8 +3,8 @@
 Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
 cell (any settings) to a mapping from seed to number. `scores` makes one number of a
 run, `intervals` and `profiles` describe seeds, `paired` and `multiple` test, `verdicts`
-is the one gate to what is said, `audit` asks whether an agent looks, `power` what a
-study can tell, `chance` what luck alone reaches.
+decides what may be said, `audit` whether an agent uses its observation; `power` tells
+which effects a study can find, `chance` what luck alone reaches.
 """
 
 from freeproj.stats.audit import Audit, audit

@@ -1,4 +1,4 @@
-"""Does the agent look? Returns with the observation against returns without it.
+"""Does the agent look? Compare returns with the observation and without it.
 
 Every evaluation is also played with the observation blanked. A cell whose return does
 not depend on the observation says nothing about projections and gets no verdict.
@@ -19,7 +19,7 @@ __all__ = ["Audit", "audit"]
 
 
 class Audit(NamedTuple):
-    """Seeing less blanked, over pairs of seeds (or of episodes of one agent)."""
+    """Return seeing minus blanked, over pairs of seeds (or one agent's episodes)."""
 
     uses_observation: bool | None  # None: too few pairs to tell
     difference: float  # nan without pairs

@@ -5,8 +5,8 @@ return μ ± σ every evaluation is a mean of m draws, and MMER is the largest o
 means: about μ + σ/√m · E max(Z_1, …, Z_k), with nothing learned. Evaluations are taken
 as independent; where they share decks and starts, chance MMER is smaller.
 
-The luckiest of several such policies is the one to beat: an MMER below its own shows
-nothing learned.
+The luckiest of several such policies is the one to beat: an MMER below the luckiest
+one's shows nothing learned.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ChanceLine(NamedTuple):
 
 
 def expected_maximum(n: int, mean: float | int = 0.0, std: float | int = 1.0) -> float:
-    """Returns E max of n independent normal numbers, to ten digits."""
+    """Return E max of n independent normal numbers, to ten digits."""
     _check_count("n", n)
     _check_spread("std", std)
     return float(mean + std * _expected_maximum(n))
@@ -54,7 +54,7 @@ def expected_maximum(n: int, mean: float | int = 0.0, std: float | int = 1.0) ->
 
 @functools.cache
 def _expected_maximum(n: int) -> float:
-    # E max = ∫ x dΦ(x)^n; by parts, of what Φ^n lacks above 0 and has below it.
+    # E max = ∫ x dΦ(x)^n; by parts, ∫ (1 - Φ^n) above 0 minus ∫ Φ^n below 0.
     grid = np.linspace(0.0, 12.0, 12_001)
     above = np.array([math.erfc(x / math.sqrt(2)) / 2 for x in grid])
     lacks = -np.expm1(n * np.log1p(-above))
@@ -68,9 +68,9 @@ def chance_mmer(
     n_episodes: float | int,
     n_evaluations: int,
 ) -> float:
-    """Returns E max of n_evaluations means of n_episodes returns of mean ± std.
+    """Return E max of n_evaluations means of n_episodes returns of mean ± std.
 
-    Means of episodes are taken as normal.
+    Means of episodes are taken to be normally distributed.
     """
     _check_count("n_episodes", n_episodes)
     _check_spread("std", std)
@@ -91,7 +91,7 @@ def chance_lines(
     Args:
         policies: mean of an episode, its standard deviation within an evaluation, and
             that of the mean between evaluations (0 for a fixed policy).
-        ceiling: no MMER is above it.
+        ceiling: the best return possible; no MMER exceeds it.
     """
     lines = []
     for name, (mean, within, between) in policies.items():

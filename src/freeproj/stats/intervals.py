@@ -55,7 +55,7 @@ class Summary(NamedTuple):
     """What the seeds of one cell say together."""
 
     n: int  # seeds with data: all the numbers below are theirs
-    n_missing: int  # seeds without
+    n_missing: int  # seeds without data
     mean: float
     std: float  # with n - 1; nan for one seed
     median: float
@@ -145,7 +145,7 @@ def summarise(values: ArrayLike) -> Summary:
 def band(values: Float[np.ndarray, "seeds points"], level: float = 0.95) -> Band:
     """Return the mean over seeds with a t interval at each point; nan is left out.
 
-    Pointwise: each interval says where the mean lies there, not where the curve does.
+    The band is pointwise: each interval covers the mean at its point, not the curve.
     """
     values = np.asarray(values, float)
     seen = ~np.isnan(values)

@@ -1,4 +1,4 @@
-"""Many looks at once: Holm, max-T, and choosing an option without fooling oneself.
+"""Many tests at once: Holm, max-T, and choosing an option without favouring it.
 
 The best of several options looks good by luck alone. Either every option is tested and
 the p-values are corrected (`holm`, or `max_t`, which uses that options share seeds), or
@@ -30,7 +30,7 @@ class SplitChoice(NamedTuple):
     """The option chosen on each half of the seeds, tested on the other half."""
 
     choices: tuple[Hashable, Hashable]  # by the even seeds, by the odd ones
-    mean: float  # chosen less reference on held-out seeds; nan without data
+    mean: float  # chosen minus reference on held-out seeds; nan without data
     p: float  # two-sided; every flip repeats the choice
     n: int  # seeds with data for every option
 
@@ -43,8 +43,8 @@ class SplitChoice(NamedTuple):
 def holm(p_values: ArrayLike) -> Float[np.ndarray, " n"]:
     """Return Holm's adjusted p-values; nan (no data) stays nan and is not counted.
 
-    Rejecting where the adjusted value is at most α makes any false rejection at most α
-    likely, whatever the correlation.
+    If exactly those with an adjusted value of at most α are rejected, any false
+    rejection has probability at most α, whatever the correlation.
     """
     p = np.asarray(p_values, float)
     adjusted = np.full(p.shape, np.nan)
@@ -55,10 +55,10 @@ def holm(p_values: ArrayLike) -> Float[np.ndarray, " n"]:
 
 
 def max_t(cells: Mapping[Cell, BySeed] | Flipped) -> dict[Cell, float]:
-    """Return p-values of all cells, corrected by the largest of them under joint flips.
+    """Return p-values of all cells, corrected by the maximum under joint flips.
 
     Westfall and Young's step-down: the k-th largest |Σd / √Σd²| is compared with the
-    maximum over the cells that are not larger, flips being shared by all cells. Less
+    maximum over the cells that are not larger; all cells share the flips. This is less
     strict than Holm where cells are correlated, as options that share a reference are.
     Cells without data are left out.
     """
@@ -99,7 +99,7 @@ def split_choice(
     signs = sign_patterns(n)
     even, odd = (signs[:, half::2] @ values[half::2] for half in (0, 1))
     by_even, by_odd = even.argmax(axis=1), odd.argmax(axis=1)
-    # A common flip of all signs is a pattern of its own here: it changes the choice.
+    # Flipping all signs at once is a pattern of its own here: it changes the choice.
     low_even, low_odd = even.argmin(axis=1), odd.argmin(axis=1)
     row = np.arange(len(signs))
     gains = np.concatenate(

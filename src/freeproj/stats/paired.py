@@ -2,9 +2,9 @@
 
 If two methods are equally good, a seed's difference is as likely to be d as -d. A test
 statistic is therefore compared with its values under all 2^n sign patterns (exact up to
-2^14 of them, otherwise that many drawn ones). Cells that share seeds are *not*
-independent: the same seed also starts with the same weights in every cell, so its
-differences are flipped together in all of them. That is valid whatever the correlation.
+2^14 patterns, otherwise that many random ones). Cells that share seeds are *not*
+independent: the same seed also starts with the same weights in every cell. So a seed's
+differences are flipped together in all cells. That is valid whatever the correlation.
 
 A cell is anything hashable: a tuple of axis values, a task. Its data are a mapping from
 seed to number, or a row whose position is the seed.
@@ -46,7 +46,7 @@ BySeed = Mapping[Any, float] | np.ndarray | list | tuple
 
 
 class Paired(NamedTuple):
-    """First less second, over the seeds that both have."""
+    """First minus second, over the seeds that both have."""
 
     mean: float  # nan without pairs
     interval: Interval | None  # 95 %; None below three pairs
@@ -89,7 +89,7 @@ def by_seed(data: BySeed) -> dict[Any, float]:
 
 
 def differences(first: Mapping[Any, float], second: Mapping[Any, float]) -> dict:
-    """Return first less second for every seed with data on both sides, in order."""
+    """Return first minus second for every seed with data on both sides, in order."""
     shared = sorted(first.keys() & second.keys())
     found = {seed: float(first[seed] - second[seed]) for seed in shared}
     return {seed: value for seed, value in found.items() if not math.isnan(value)}
@@ -121,7 +121,7 @@ def pooled_sign_flip(cells: Mapping[Cell, BySeed] | Flipped) -> Pooled:
     """Test all cells at once: is there a common direction?
 
     The statistic is the sum over cells of Σd / √Σd², so that no cell's unit counts more
-    than another's. It tells of an effect that all cells share; effects of opposite sign
+    than another's. It detects an effect that all cells share; effects of opposite sign
     cancel.
     """
     flipped = cells if isinstance(cells, Flipped) else flip_signs(cells)

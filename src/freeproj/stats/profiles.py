@@ -75,8 +75,8 @@ def probability_of_improvement(
     """Return how likely a run of `first` beats one of `second` in the same cell.
 
     The interval is Student's t on jackknife pseudo-values: each seed is left out of
-    both methods and all cells at once. It goes through the gate of `verdict`: where
-    that cannot tell, the interval is extended to contain 1/2.
+    both methods and all cells at once. It never says more than `verdict`: where that
+    cannot tell, the interval is extended to contain 1/2.
     """
     shared = [cell for cell in first if cell in second]
     pairs = {cell: (by_seed(first[cell]), by_seed(second[cell])) for cell in shared}

@@ -81,9 +81,10 @@ def group_by(
 def contrast(
     cells: Mapping[tuple, Mapping[Any, float]], place: int, reference: Any
 ) -> dict[tuple, dict[Any, float]]:
-    """Return each cell less the cell that has `reference` at this place, seed by seed.
+    """Return each cell minus its partner, seed by seed.
 
-    Cells without such a partner are left out; the reference itself too.
+    The partner has `reference` at position `place` and is otherwise equal. Cells
+    without a partner are left out, and so are the partners themselves.
     """
     found = {}
     for cell, scores in cells.items():

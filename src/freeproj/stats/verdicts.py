@@ -1,11 +1,11 @@
-"""Verdicts: the one gate that table, card, headline and pill go through.
+"""Verdicts: the one place that decides what tables, cards and headlines may say.
 
 A claim says that one method exceeds another in every one of some cells. Each cell has
 paired differences and a sign-flip p-value; all cells together have one more, the pooled
 test, which is the headline. Where there is nothing to find, anything said about a claim
 is wrong in at most 5 % of the studies. Half of that goes to the pooled test and half to
-the cells, by Holm; a half that has decided is passed on to the other. With h Holm's
-p-value of a cell and q the pooled one, the adjusted p-values are
+the cells, by Holm; if one of the two decides, its half is passed on to the other. With
+h Holm's p-value of a cell and q the pooled one, the adjusted p-values are
 
     cell:    min(2h, max(h, 2q))
     pooled:  min(2q, max(q, 2 max h))
@@ -39,7 +39,7 @@ from freeproj.stats.paired import (
 
 __all__ = ["LEVEL", "CellVerdict", "Outcome", "Verdict", "pairs_needed", "verdict"]
 
-LEVEL = 0.05  # how often what is said about one claim may be wrong
+LEVEL = 0.05  # how often a statement about one claim may be wrong
 
 _NAN = float("nan")
 _SIGNS = {"greater": 1, "less": -1, "two-sided": 0}

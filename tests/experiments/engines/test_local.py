@@ -188,7 +188,7 @@ def test_a_folder_of_other_settings_is_left_alone(tmp_path):
     folder = tmp_path / run_name(CONFIGS[0])
     folder.mkdir()
     (folder / "config.toml").write_text(to_toml(CONFIGS[1]))
-    with pytest.raises(ValueError, match="made with other settings"):
+    with pytest.raises(ValueError, match="holds other settings"):
         split_finished(CONFIGS, tmp_path)
     assert (folder / "config.toml").read_text() == to_toml(CONFIGS[1])
 

@@ -2,9 +2,9 @@
 
     env = MapAction(gym.make("CartPole-v1"), n_common=4, seed=0)
 
-Discrete actions are hidden among `n_common` ones, of which the rest mean nothing; a
-continuous action is M_a a, clipped to the bounds, with M_a rows of a Haar matrix.
-(Algorithm 1, line 13.)
+Discrete actions are hidden among `n_common` ones; the rest mean nothing. A continuous
+action a becomes M_a a, clipped to the bounds; the rows of M_a are rows of a Haar
+matrix. (Algorithm 1, line 13.)
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["MapAction"]
 
 
 class MapAction(gym.Wrapper, RecordConstructorArgs):
-    """Let the agent act from a common action set, under a map of its own per episode.
+    """Let the agent act from a common action set, under a new map in each episode.
 
-    `info["action_mask"]` and `action_masks()` tell which common actions mean something;
-    one that does not is taken as the environment's first action.
+    `info["action_mask"]` and `action_masks()` tell which common actions mean something.
+    One that means nothing is taken as the environment's first action.
 
     Args:
         env: an environment with Discrete actions or a Box vector of bounded ones.
-        n_common: the common actions, or entries of a common action; by default as many
-            as the environment has.
+        n_common: how many common actions there are, or entries of a common action; by
+            default as many as the environment has.
         seed: what the maps are drawn from.
-        n_trials: the episodes that share a map.
+        n_trials: how many episodes share a map.
     """
 
     def __init__(

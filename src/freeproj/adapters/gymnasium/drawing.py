@@ -1,8 +1,8 @@
 """Pictures of the tasks, for `render_mode="rgb_array"`.
 
 Every picture shows what a player may know: the open card, the cells clicked, the part
-of the maze that was walked. All have one size, so that a film can be made of them. A
-task of one's own is drawn as its text.
+of the maze that was walked. All have one size, so that a film can be made of them. Your
+own task is drawn as its text.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _paint_pendulum(canvas: Any, env: StatelessPendulum, state: Any) -> None:
     canvas.circle(_CENTRE, 8, _INK)
 
 
-# The first class that fits paints.
+# The first class that a task is an instance of decides how it is painted.
 _PAINTERS: tuple[tuple[type, Callable], ...] = (
     (Autoencode, _paint_autoencode),
     (CardTask, _paint_card),

@@ -1,9 +1,9 @@
-"""Tasks and the meta-environment seen alike, compiled once, in Gymnasium's terms.
+"""Tasks and the meta-environment behind one interface, in Gymnasium's terms.
 
-A game is a task or a `MetaEnv`. Both begin and advance by the same two functions here.
-Their randomness is a plain array, which copies and pickles: the words of the seed's
-key, the number of the episode and the number of the step. So episode k of a seed is the
-same whatever was played before. Nothing restarts by itself.
+A game is a task or a `MetaEnv`. Both begin and advance by the same two functions here,
+compiled once. Their randomness is a plain array, which can be copied and pickled: the
+words of the seed's key, the number of the episode and the number of the step. So
+episode k of a seed is the same whatever was played before. Nothing restarts by itself.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def make_meta(
     family: str = "haar",
     **settings,
 ) -> MetaEnv:
-    """Return the meta-environment of plain settings; further ones are `MetaEnv`'s."""
+    """Return the meta-environment of plain settings; others are passed to `MetaEnv`."""
     if isinstance(tasks, MetaEnv):
         return tasks
     projection = FreeProjection.with_words(n_words, length, dim=dim, family=family)
@@ -138,7 +138,7 @@ def make_meta(
 
 
 def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
-    """Return the actions; continuous ones are scaled to [-1, 1], Gymnasium's wish."""
+    """Return the action space; continuous ones become [-1, 1], as Gymnasium advises."""
     space = game.action_space
     if isinstance(space, Discrete):
         return gym.spaces.Discrete(space.n)
@@ -146,10 +146,10 @@ def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
 
 
 def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Return actions as the game takes them: those in [-1, 1] stretched to bounds.
+    """Return actions as the game takes them: [-1, 1] is stretched to its bounds.
 
     `batch` is () for one action and (n,) for n of them. Integers out of range are
-    refused, since JAX would clamp them without a word; continuous actions are clipped.
+    refused, since JAX would clamp them silently; continuous actions are clipped.
     """
     space, array = game.action_space, np.asarray(actions)
     if isinstance(space, Discrete):
@@ -165,7 +165,7 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.
             f"Actions must be finite, of shape {(*batch, space.size)}, got {actions!r}."
         )
     low, high = _bounds(space)
-    # Mixed so that the ends are hit exactly.
+    # Interpolated so that both bounds are reached exactly.
     share = (np.minimum(np.maximum(array.astype(np.float32), -1), 1) + 1) / 2
     return low * (1 - share) + high * share
 
@@ -176,7 +176,7 @@ def _bounds(space: Box) -> tuple[np.ndarray, np.ndarray]:
 
 
 def observation_space_of(game: Game) -> gym.spaces.Box:
-    """Return the bounds of what is seen, as tight as they are known beforehand."""
+    """Return the bounds of observations, as tight as they are known beforehand."""
     if isinstance(game, MetaEnv):
         low, high = _meta_bounds(game)
     else:
@@ -222,7 +222,7 @@ def _projected_reach(meta: MetaEnv) -> float:
 
 
 def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, Array]:
-    """Return what a meta-environment tells besides: word, task, trial, mask."""
+    """Return the info of a meta-environment: word, task, trial, mask."""
     if not isinstance(game, MetaEnv):
         return {}
     info = {"word": game.letters(state), "task": state.task, "trial": state.trial}

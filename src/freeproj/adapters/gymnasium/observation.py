@@ -3,9 +3,9 @@
     env = ProjectObservation(gym.make("CartPole-v1"), FreeProjection(4, 4), seed=0)
     envs = ProjectVectorObservation(gym.make_vec("CartPole-v1", 8), projection, seed=0)
 
-Each episode is seen under one word; `info["word"]` tells it. `redraw_bases()` is for
-the start of each collection of trajectories. A reset with a seed repeats the words; in
-a vector, environment i under seed s sees what a single one sees under seed s + i.
+Each episode is seen under one word, given in `info["word"]`. Call `redraw_bases()` at
+the start of each rollout. A reset with a seed repeats the words; in a vector,
+environment i under seed s sees what a single one sees under seed s + i.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
         projection: a `FreeProjection`; its `dim` must be at least the size of the
             flattened observation.
         seed: what base matrices and words are drawn from.
-        n_trials: the episodes that share a word.
+        n_trials: how many episodes share a word.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
         return shown, reward, terminated, truncated, self._told(info)
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices; they show from the next word on."""
+        """Draw new base matrices, used from the next word on."""
         self.words.redraw_bases(seed)
 
     def _projected(self, observation: Any) -> np.ndarray:
@@ -82,9 +82,9 @@ class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
 class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
     """The same for vector environments: each sub-environment has its own words.
 
-    All three autoreset modes are understood. What an episode showed last is projected
-    with its own word: as an observation (NEXT_STEP, DISABLED) or in
-    `info["final_obs"]` (SAME_STEP).
+    All three autoreset modes are understood. An episode's last observation is projected
+    with the episode's own word, whether it is returned as an observation (NEXT_STEP,
+    DISABLED) or in `info["final_obs"]` (SAME_STEP).
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         return shown, rewards, terminated, truncated, self._told(info)
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices; they show from each environment's next word on."""
+        """Draw new base matrices, used from each environment's next word on."""
         self.words.redraw_bases(seed)
 
     def _projected(self, observations: Any) -> np.ndarray:
@@ -147,7 +147,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
     def _with_final(
         self, info: dict[str, Any], ended: Bool[np.ndarray, " envs"]
     ) -> dict[str, Any]:
-        """Project what ended episodes showed last, with the words they had."""
+        """Project the last observations of ended episodes, with the words they had."""
         if "final_obs" not in info:
             return info
         space, given = self._plain[0], info["final_obs"]

@@ -3,8 +3,8 @@
     env = gym.make("freeproj/HigherLower-v0")
     env = gym.make("freeproj/MetaEnv-v0", tasks="HigherLower", n_words=256, length=4)
 
-Same seed, same game: everything drawn comes from the seed given to `reset`, the base
-matrices from `bases_seed`. Continuous actions lie in [-1, 1].
+The same seed gives the same game: everything is drawn from the seed given to `reset`,
+except the base matrices, drawn from `bases_seed`. Continuous actions lie in [-1, 1].
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _GameEnv(gym.Env):
         return draw_game(self.game, self._state, self.render_mode)
 
     def action_masks(self) -> Bool[np.ndarray, " actions"]:
-        """Which actions mean something now; sb3-contrib's MaskablePPO asks for it."""
+        """Which actions mean something now; sb3-contrib's MaskablePPO calls this."""
         space = self.action_space
         if not isinstance(space, gym.spaces.Discrete):
             raise TypeError(f"Only discrete actions can be masked, not {space}.")
@@ -82,18 +82,18 @@ class _GameEnv(gym.Env):
         return np.ones(space.n, bool) if mask is None else np.array(mask)
 
     def get_state(self) -> dict[str, Any]:
-        """Return all that `set_state` needs to go on from here, hidden cards too."""
+        """Return all that `set_state` needs to continue from here, hidden cards too."""
         kept = {name: vars(self)[name] for name in _CHANGING if name in vars(self)}
         return copy.deepcopy(kept)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from where `get_state` was called, here or in another copy."""
+        """Continue from where `get_state` was called, on this object or a copy."""
         if set(state) != {name for name in _CHANGING if name in vars(self)}:
             raise ValueError("`state` must come from `get_state` of the same kind.")
         vars(self).update(copy.deepcopy(state))
 
     def _seed(self, seed: int | None) -> bool:
-        """Start the seed's episodes from the first; returns whether it did."""
+        """Start the seed's episodes from the first; return whether it did."""
         super().reset(seed=seed)
         if seed is None and self._key is not None:
             return False
@@ -190,12 +190,12 @@ class TaskEnv(_GameEnv):
 class MetaTaskEnv(_GameEnv):
     """Episodes of trials behind a projection, as a Gymnasium environment.
 
-    `info` tells `word`, `task`, `trial`, `trial_ended` and, for discrete actions,
+    `info` has `word`, `task`, `trial`, `trial_ended` and, for discrete actions,
     `action_mask`.
 
     Args:
         tasks: names of tasks, or a whole `MetaEnv` (then no further settings).
-        n_words: of the projection, as are `length`, `dim` and, among the settings,
+        n_words: a setting of the projection, like `length`, `dim` and, in `settings`,
             `family`; see `FreeProjection`.
         bases_seed: what the base matrices are drawn from.
         **settings: further arguments of `MetaEnv`, such as `n_trials`.
@@ -217,7 +217,7 @@ class MetaTaskEnv(_GameEnv):
         super().__init__(game, bases_seed, render_mode)
 
     def redraw_bases(self, seed: int) -> None:
-        """Draw new base matrices; they show from the next episode on."""
+        """Draw new base matrices, used from the next episode on."""
         self._params = self.game.redraw(jax.random.key(seed), self._params)
 
 

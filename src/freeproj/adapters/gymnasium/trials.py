@@ -1,4 +1,4 @@
-"""Episodes of trials: any environment that a seed resets to the same start.
+"""Episodes of trials, for any environment that a seed resets to the same start.
 
 env = ProjectObservation(TrialsWrapper(gym.make("CartPole-v1"), 16), projection)
 """
@@ -19,8 +19,8 @@ class TrialsWrapper(gym.Wrapper, RecordConstructorArgs):
 
     When a trial ends, the next one begins in the same step: its first observation is
     returned, the last one of the old trial is in `info["final_obs"]`, and
-    `info["trial_ended"]` is True. Only the end of the last trial ends the episode, as
-    `terminated`, whatever ended the trial. `info["trial"]` counts from 0.
+    `info["trial_ended"]` is True. Only the end of the last trial ends the episode; it
+    sets `terminated`, whatever ended the trial. `info["trial"]` counts from 0.
     """
 
     def __init__(self, env: gym.Env, n_trials: int = 16):

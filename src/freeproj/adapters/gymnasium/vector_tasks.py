@@ -75,7 +75,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
     def step(
         self, actions: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Step everywhere; what happens after an end is the autoreset mode's."""
+        """Step everywhere; the autoreset mode decides what happens after an end."""
         if self._moment is None:
             raise RuntimeError("Call `reset` before the first `step`.")
         if self._over.any() and self.autoreset_mode == AutoresetMode.DISABLED:
@@ -111,7 +111,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
     def _restart_ended(
         self, stepped: games.Moment, info: dict[str, Any]
     ) -> dict[str, Any]:
-        """Begin again where a game has ended; `info` keeps what ended there."""
+        """Begin again where a game has ended; `info` keeps the end of the old one."""
         over, shown = self._over, np.array(stepped.observation)
         final = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(over):
@@ -164,7 +164,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self._keys, self._moment = np.asarray(moment.key), moment
 
     def _info(self, told: Bool[np.ndarray, " envs"]) -> dict[str, Any]:
-        """Return the batched info, each entry with the mask that Gymnasium wants."""
+        """Return the batched info, each entry with the mask that Gymnasium expects."""
         info = {name: np.array(value) for name, value in self._moment.info.items()}
         return info | {f"_{name}": told.copy() for name in info}
 
@@ -206,7 +206,7 @@ class MetaTaskVectorEnv(_GameVectorEnv):
         super().__init__(game, bases_seed, num_envs, autoreset_mode, render_mode)
 
     def redraw_bases(self, seed: int) -> None:
-        """Draw new base matrices; they show from the next episodes on."""
+        """Draw new base matrices, used from the next episodes on."""
         self._params = self.game.redraw(jax.random.key(seed), self._params)
 
 
@@ -218,7 +218,7 @@ _advance_all = jax.jit(jax.vmap(games.advance, in_axes=(None, 0, 0, 0, None)))
 def _choose(
     mask: Bool[Array, " envs"], this: games.Moment, other: games.Moment
 ) -> games.Moment:
-    """Takes, environment by environment, one moment or the other."""
+    """Choose, environment by environment, one moment or the other."""
 
     def choose(a: Array, b: Array) -> Array:
         return jnp.where(mask.reshape(mask.shape + (1,) * (a.ndim - 1)), a, b)

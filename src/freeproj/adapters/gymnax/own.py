@@ -30,7 +30,7 @@ _GENERATIONS = ("0.0", "1.0")
 
 
 class GymnaxParams(NamedTuple):
-    """What gymnax's callers pass along: the longest trial, and the task's numbers."""
+    """The params of gymnax's callers: the longest trial, and the task's numbers."""
 
     max_steps_in_episode: int
     task: PyTree
@@ -139,13 +139,13 @@ class GymnaxEnv:
     def reset_env(
         self, key: PRNGKeyArray, params: GymnaxParams
     ) -> tuple[Float[Array, " d_obs"], PyTree]:
-        """Begin a trial, not compiled by itself."""
+        """Begin a trial; not compiled."""
         return self.task.reset(key, params.task)
 
     def step_env(
         self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: GymnaxParams
     ) -> tuple[Array, PyTree, Array, Bool[Array, ""], dict[str, Any]]:
-        """Step within a trial; as in gymnax five values, in "0.0" with either end."""
+        """Step within a trial; its one flag is `terminated`, or any end in "0.0"."""
         moved = self._move(key, state, action, params)
         obs, state, reward, terminated, truncated, info = moved
         done = terminated | truncated if self.generation == "0.0" else terminated

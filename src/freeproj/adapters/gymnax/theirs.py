@@ -39,7 +39,7 @@ class GymnaxTask(Environment):
     env: Any = eqx.field(static=True)
     trial_length: int = eqx.field(static=True)
     scale: tuple[float, ...] | None = eqx.field(static=True)
-    # Asked for once: inside `jit` gymnax would give bounds that cannot be read.
+    # Read once here: inside `jit` gymnax's bounds are traced and cannot be read.
     observed: Any = eqx.field(static=True)
     acted: Any = eqx.field(static=True)
     observation_box: Box = eqx.field(static=True)
@@ -117,7 +117,7 @@ class GymnaxTask(Environment):
             action = jnp.reshape(jnp.asarray(action), self.acted.shape)
         observation, following, reward, *ends, info = play(key, state, action, params)
         terminated, truncated = self._ends(ends, following, params)
-        # A wrapper that restarts by itself keeps what the last step showed here.
+        # A wrapper that restarts by itself keeps the last observation here.
         observation = info.get("final_observation", observation)
         reward = jnp.asarray(reward, jnp.float32).reshape(())
         flat = _flatten(self.observed, observation)
@@ -129,8 +129,8 @@ class GymnaxTask(Environment):
     def _own(self, without_restart: str, with_restart: str) -> Callable:
         """Return the method that does not restart by itself, where there is one.
 
-        A gymnax wrapper lends its inner environment's, which would pass by the wrapper:
-        hence the look at the class.
+        A gymnax wrapper passes on its inner environment's method, which would bypass
+        the wrapper; so only the class is searched.
         """
         if hasattr(type(self.env), without_restart):
             return getattr(self.env, without_restart)
@@ -184,7 +184,7 @@ class GymnaxMetaEnv(GymnaxEnvironment):
         """Step within an episode; gymnax's own `step` begins the next one."""
         stepped = self.meta.advance(key, state, jnp.asarray(action), params)
         inputs, state, reward, terminated, _, info = stepped
-        # gymnax keeps the agent's own last input under this name.
+        # gymnax uses this name for the agent's own last input.
         kept = {name: info[name] for name in info if name != "final_observation"}
         return inputs, state, reward, terminated, kept
 
@@ -220,7 +220,7 @@ class GymnaxMetaEnv(GymnaxEnvironment):
 
 
 def _box(space: Any) -> Box:
-    """Return the bounds of a flattened space, infinite ones as such."""
+    """Return the bounds of a flattened space; unbounded entries are infinite."""
     bounds = _bounds(space)
     unbounded = np.abs(bounds) >= _UNBOUNDED
     low, high = np.where(unbounded, np.copysign(np.inf, bounds), bounds)
@@ -268,7 +268,7 @@ def _item(value: Any, name: Any) -> Any:
 
 
 def _like(state: PyTree, before: PyTree) -> PyTree:
-    """Return the state with its types of before: a loop must not change them."""
+    """Return the state with the types it had before: a loop must not change them."""
     return jax.tree.map(
         lambda new, old: jnp.asarray(new).astype(old.dtype), state, before
     )

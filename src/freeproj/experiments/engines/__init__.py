@@ -1,9 +1,9 @@
-"""Engines: what carries out the runs of a study, on this machine or on a cluster.
+"""Engines carry out the runs of a study, on this machine or on a cluster.
 
 An engine is a function `(configs, out, *, report=None, ...)` that calls
 `run.run_training` for each of the settings somewhere, reports events and returns an
 `Outcome` for each. The folder is the only state: whatever an engine, a process or a
-node does, finished runs are not run again and broken ones go on. An engine of one's own
+node does, finished runs are not run again and interrupted ones resume. Your own engine
 is named `module:attribute`.
 """
 
@@ -28,7 +28,7 @@ __all__ = [
     "split_finished",
 ]
 
-# By name only: Ray is imported by those who ask for it.
+# By name only, so that Ray is imported only when it is used.
 ENGINES = {
     "local": "freeproj.experiments.engines.local:run_local",
     "ray": "freeproj.experiments.engines.ray:run_ray",

@@ -1,10 +1,11 @@
-"""What a run will take, from a short update: a guess before hours are spent.
+"""Estimate what a run will take from a short update, before hours are spent.
 
-The unit of work is the forward pass of one sample; learning from it takes three, as a
-backward pass costs two. An update of n samples and E epochs is then n·(1 + 3E), an
-evaluation its number of steps in all environments. Drawing matrices is timed apart. All
-times are medians of several, and all of an update's time counts as its work: whatever
-the noise, nothing comes out negative, or smaller than what was seen.
+The unit of work is the forward pass of one sample. Learning from a sample takes three
+units, as a backward pass costs two. An update of n samples and E epochs is then
+n·(1 + 3E) units, and an evaluation is its number of steps in all environments. Drawing
+matrices is timed apart. All times are medians of several, and all of an update's time
+counts as its work. So noise never makes an estimate negative, or smaller than what was
+measured.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Cost(NamedTuple):
     unit_seconds: float  # of one unit of work
     draw_seconds: float  # of drawing the matrices of all words once
     process_bytes: float  # of the process itself
-    sample_bytes: float  # more for each sample of a collection
+    sample_bytes: float  # further bytes for each sample of a rollout
 
 
 def measure_cost(config: TrainConfig) -> Cost:
@@ -62,7 +63,7 @@ def work(config: TrainConfig) -> int:
     """Count the units of a whole run: its updates and its evaluations."""
     plan, every = config.evaluation, config.evaluation.every
     n_steps = plan.n_steps
-    if plan.episodes:  # at most: it ends once every environment has finished
+    if plan.episodes:  # an upper bound: it ends once every environment has finished
         n_steps = max(n_steps, config.evaluation_env().max_steps)
     n_tests = -(-config.n_updates // every) if every else 0
     n_played = n_tests * len(config.test_maps) * plan.n_envs * n_steps
@@ -108,7 +109,7 @@ def _resident_bytes() -> int:
     """Return the most memory that this process has held."""
     try:
         import resource
-    except ImportError:  # Windows: what a process held where it could be asked
+    except ImportError:  # Windows cannot be asked: a value measured elsewhere
         return 2**29
     # Counted in kibibytes on Linux, in bytes on macOS.
     unit = 1 if sys.platform == "darwin" else 1024

@@ -1,4 +1,4 @@
-"""What an engine tells while it works, and what came of each run."""
+"""What an engine reports while it works, and the outcome of each run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
     "split_finished",
 ]
 
-# elsewhere: another process is writing this run, and it is waited for.
+# elsewhere: another process is writing this run, and the engine waits for it.
 KINDS = ("started", "row", "done", "retry", "failed", "elsewhere")
 
 
@@ -49,7 +49,7 @@ def split_finished(
 ) -> tuple[list[TrainConfig], list[TrainConfig]]:
     """Return the runs that are still to be done, and those that are finished.
 
-    A folder that was made with other settings than its name says is an error.
+    A folder whose settings are not those its name stands for is an error.
     """
     todo, finished = [], []
     for config in configs:
@@ -60,7 +60,7 @@ def split_finished(
 
 
 def programs_of(config: TrainConfig) -> TrainConfig:
-    """What the compiled programs of a run depend on."""
+    """Return the settings that the compiled programs of a run depend on."""
     return config.program
 
 

@@ -1,9 +1,9 @@
 """This machine: one process per core, one XLA thread each.
 
-Runs that differ in their seed only share compiled programs, so a worker is given those
-in a row. A run that fails, or whose worker dies, is tried once more in a new process,
-where it goes on from its checkpoint; a second time only if it had got further. A run
-that diverges would do so again: it is given up at once.
+Runs that differ in their seed only share compiled programs, so a worker is given them
+in a row. A run that fails, or whose worker dies, is retried once in a new process,
+where it resumes from its checkpoint; it is retried again only if it has got further. A
+run that diverges would do so again: it is given up at once.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
 
 
 def n_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -106,7 +106,7 @@ class _Work:
     ):
         self.outcomes: dict[str, Outcome] = {}
         self._waiting = list(configs)
-        self._not_before: dict[str, float] = {}  # runs that others write: look later
+        self._not_before: dict[str, float] = {}  # when to look again at runs of others
         self._failures: dict[str, int] = {}
         self._under_way: dict[int, TrainConfig] = {}
         self._workers: dict[int, WorkerProcess] = {}
@@ -184,7 +184,7 @@ class _Work:
                 self._failures.pop(run_name(runs[answer["run"]]), None)  # got further
                 self._tell(Event(runs[answer["run"]], "row", answer["row"]))
                 continue
-            # Without a number the answer is the end of all that are left.
+            # An answer without a run's number ends all runs that are left.
             for number in [answer["run"]] if "run" in answer else list(left):
                 self._end_run(left.pop(number), answer)
             broken |= answer["kind"] in ("failed", "died")

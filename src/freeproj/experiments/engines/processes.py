@@ -24,7 +24,7 @@ _START = (
 
 
 class WorkerProcess:
-    """A Python process, by default with one XLA thread; stands for what changes."""
+    """A Python process, by default with one XLA thread; a mutable object."""
 
     def __init__(self, env: Mapping[str, str] = SINGLE_THREAD):
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -63,7 +63,7 @@ class WorkerProcess:
                 if not n_left:
                     return
         except (BrokenPipeError, json.JSONDecodeError):
-            pass  # torn by its end
+            pass  # the worker died while it wrote or read a line
         yield {"kind": "died", "text": self._last_words()}
 
     def kill(self) -> None:
@@ -71,7 +71,7 @@ class WorkerProcess:
         self._process.kill()
 
     def end(self) -> None:
-        """Stop the process and clear up behind it."""
+        """Stop the process and clean up."""
         self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):

@@ -1,10 +1,10 @@
-"""A Ray cluster, or a Ray of one's own on this machine: the same runs as Ray tasks.
+"""Runs as Ray tasks, on a Ray cluster or on a Ray started on this machine.
 
-A Ray of one's own answers on the loopback interface only, to those who have its token.
+A Ray started here listens on the loopback interface only, and asks for its token.
 
-The folder must be one that every node sees. A worker or node that dies is replaced by
-Ray, and the run goes on from its checkpoint in the folder; its lock has vanished with
-the process. What returns to the driver is the last row of each log.
+Every node must see the folder of the runs. Ray replaces a worker or node that dies, and
+the run resumes from its checkpoint in the folder; its lock has vanished with the
+process. The driver gets back the last row of each log.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from freeproj.experiments.engines.worker import SINGLE_THREAD, train_runs
 from freeproj.experiments.run import read_run
 from freeproj.experiments.settings import run_name, to_toml
 
-# Ray reads this as it is imported: no environment of its own for every worker.
+# Ray reads this when it is imported: workers get no environment of their own.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
 import ray
 from ray._private import ray_constants
@@ -64,7 +64,7 @@ def run_ray(
         address: of a running cluster, or `auto`; None starts Ray on this machine, for
             this machine. A Ray that this process has already started is used as it is.
             A cluster's token comes from RAY_AUTH_TOKEN or ~/.ray/auth_token.
-        cpus: CPUs that each task asks for; one: it is held to one thread.
+        cpus: CPUs that each task asks for; with 1 a task has one thread.
         gpus: GPUs that each task asks for.
         seeds_together: how many seeds of the same settings a task trains at once.
         max_retries: how often Ray may replace a worker or node under one task.
@@ -89,7 +89,7 @@ def run_ray(
 def _connect(address: str | None) -> None:
     """Join the cluster at an address, or start a Ray that only this machine reaches."""
     _check_reachable(address)
-    # Ray forks and at once becomes another program, which JAX cannot know.
+    # Ray forks and at once executes another program, so JAX's warning does not apply.
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
     options: dict[str, Any] = {
         "include_dashboard": False,
@@ -103,23 +103,23 @@ def _connect(address: str | None) -> None:
                 ray.init(address="local", **options)
         else:
             ray.init(address=address, **options)
-    except Exception as error:  # Ray raises bare ones too, as when it is too slow
+    except Exception as error:  # Ray raises plain ones too, for instance on a timeout
         why = " ".join(_COLOUR.sub("", str(error)).split())
         if address is None:
-            ray.shutdown()  # what did start
+            ray.shutdown()  # stop the parts that did start
             raise ValueError(
                 f"Ray did not start on this machine: {why} Run the same command again, "
                 "or leave out `--engine ray`."
             ) from error
         raise ValueError(
-            f"No Ray cluster at `--address` {address!r} that lets us in: {why} Start "
+            f"Cannot join a Ray cluster at `--address` {address!r}: {why} Start "
             "one with `ray start --head`, give its token in RAY_AUTH_TOKEN, or leave "
             "the address out."
         ) from error
 
 
 def _keep_token_private() -> None:
-    """Let nobody else read the token: Ray writes it for all to see."""
+    """Keep other users from reading the token, which Ray writes readable by all."""
     folder = Path.home() / ".ray"
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -130,7 +130,7 @@ def _keep_token_private() -> None:
 def _loopback_only() -> Iterator[None]:
     """Let Ray bind to 127.0.0.1, as it does by default on macOS and Windows.
 
-    Ray has no argument for it: it takes 127.0.0.1 for "whatever others can reach".
+    Ray has no argument for it: it replaces 127.0.0.1 by an address others can reach.
     """
     before = ray_constants.ENABLE_RAY_CLUSTER
     ray_constants.ENABLE_RAY_CLUSTER = False
@@ -207,7 +207,7 @@ class _Tasks:
         return []
 
     def _take(self, task: Any, reference: Any) -> None:
-        """Take the results of a task; what failed is tried again if it got further."""
+        """Take the results of a task; retry a failed run if it got further."""
         runs, failed = self._under_way.pop(reference), []
         try:
             answers: Any = ray.get(reference)
@@ -245,7 +245,7 @@ def _train(settings: list[str], out: str, path: list[str]) -> list[dict[str, Any
     sys.path += [each for each in path if each and each not in sys.path]
     while True:
         answers = train_runs(settings, out, lambda **_row: None)
-        # The worker that this one replaces may not have noticed its node's end yet.
+        # The worker that this one replaces may not have noticed that its node is gone.
         if not any(answer["kind"] == "locked" for answer in answers):
             return answers
         time.sleep(_POLL)

@@ -1,9 +1,10 @@
-"""A worker of the local engine: a process that does one order after the other.
+"""A worker of the local engine: a process that carries out orders, one by one.
 
 An order is a line of JSON on standard input, an answer a line of JSON on standard
 output; everything that libraries print goes to standard error. An answer that is not a
-row ends the run that it names, or all of the order where it names none. The worker ends
-as soon as its input does, so that no worker outlives its driver, however that ended.
+row ends the run that it names; if it names none, it ends all runs of the order. The
+worker ends as soon as its input does, so no worker outlives its driver, however that
+ended.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import IO, Any
 
 __all__ = ["SINGLE_THREAD", "main", "train_runs"]
 
-# One thread for each process: to be set before JAX starts.
+# One thread for each process; this must be set before JAX starts.
 SINGLE_THREAD: Mapping[str, str] = {
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
     "OMP_NUM_THREADS": "1",

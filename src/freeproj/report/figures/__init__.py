@@ -2,7 +2,7 @@
 
 Every figure is a module with two functions: `compute(**options)` returns the numbers,
 `draw(numbers)` a matplotlib figure. `FIGURES` says which module and options belong to a
-name, so that the list of figures needs no drawing library. A figure of one's own is a
+name, so that the list of figures needs no drawing library. Your own figure is a
 `FigureSpec`, named `module:attribute` or added with `FIGURES.add(name, spec)`.
 """
 
@@ -46,10 +46,10 @@ class FigureSpec:
     """A figure: the module that makes it, its options, and one line for people.
 
     Args:
-        module: a name in this package, or a module of one's own.
+        module: a module of this package, or your own.
         section: of the page.
         study: the published study that it shows best; for figures of runs.
-        note: what a reader of the page may stumble over.
+        note: a remark for readers of the page, where the figure may surprise.
     """
 
     name: str
@@ -193,7 +193,7 @@ def make_figure(
     """Draw a figure into `out` and save its numbers in an .npz beside it.
 
     With `numbers_from` nothing is computed: the figure is drawn from that file.
-    Figures of runs are computed from `dataset`. Returns the files written.
+    Figures of runs are computed from `dataset`. Return the files written.
 
     Args:
         beside: other formats, such as ".svg", to write the same drawing in.
@@ -209,7 +209,7 @@ def make_figure(
 def save_figure(
     module: ModuleType, numbers: Numbers, out: str | Path, beside: Sequence[str] = ()
 ) -> list[Path]:
-    """Draw a module's numbers into `out`, save them in an .npz beside it."""
+    """Draw a module's numbers into `out` and save them in an .npz beside it."""
     out = Path(out)
     check_format(out)
     saved = save_numbers(numbers, out.with_suffix(".npz"))
@@ -230,7 +230,7 @@ def draw_numbers(
 def render(module: ModuleType, numbers: Numbers, *forms: str) -> list[bytes]:
     """Draw a module's numbers; return the contents of a file of each format.
 
-    The first has its own ground; further ones have none, for a page light or dark.
+    The first has a background; the others are transparent, for a light or dark page.
     """
     from freeproj.report.figures.style import book_style
 
@@ -239,7 +239,7 @@ def render(module: ModuleType, numbers: Numbers, *forms: str) -> list[bytes]:
         figure = module.draw(numbers)
         for form in forms:
             contents.append(_save(figure, form, transparent=bool(contents)))
-            figure.set_layout_engine("none")  # everything has its place by now
+            figure.set_layout_engine("none")  # the layout is final by now
     return contents
 
 

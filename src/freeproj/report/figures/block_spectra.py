@@ -42,7 +42,7 @@ def compute(
     n_trials: int = 32,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Return the eigenvalues of K by length and trial, and what they belong to."""
+    """Return the eigenvalues of K by length and trial, and the settings behind them."""
     settings = {
         "arrangement": arrangement,
         "group": group,
@@ -115,7 +115,7 @@ def _draw_row(
     for axes, length, sample in rows:
         colour = LENGTH_COLOURS.get(int(length), PALETTE[3])
         smooth, atoms = _split_atoms(sample.ravel())
-        # The point masses count too: the bars' area is what they leave of 1.
+        # The point masses count too: the bars' area is 1 minus these masses.
         counts = np.histogram(smooth ** (1 / root), bins)[0]
         heights = counts / (sample.size * np.diff(bins))
         axes.stairs(heights, bins, fill=True, color=colour, alpha=0.6, linewidth=0)

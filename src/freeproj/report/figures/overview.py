@@ -19,7 +19,7 @@ from freeproj.report.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
-_SIDE = 0.78  # of a matrix's picture, where neighbours stand 1 apart
+_SIDE = 0.78  # of a drawn matrix; neighbours stand 1 apart
 _LEVEL = 1.55  # between the levels of the tree
 
 

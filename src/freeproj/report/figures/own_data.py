@@ -1,4 +1,4 @@
-"""The picture of `freeproj spectra --plot`: one's own data, predicted and measured.
+"""The figure of `freeproj spectra --plot`: your own data, predicted and measured.
 
 Curves are predictions of d_eff/d for each word length, points are measurements at the
 ridges asked for; the grey curve is the data's own kernel, without words.

@@ -108,7 +108,7 @@ def share_legend(figure: Figure, panels: np.ndarray) -> None:
 
 
 def _place(label: str) -> tuple[int, str]:
-    """Word lengths first, then the paper's, then lines to compare with."""
+    """Sort key of a legend entry: word lengths, the paper's, lines to compare with."""
     kinds = ("ℓ", "the paper", "training", "held out", "chance", "best blind")
     found = [i for i, kind in enumerate(kinds) if label.startswith(kind)]
     return (found or [len(kinds)])[0], "" if found else label

@@ -1,7 +1,7 @@
-"""One look for all pictures: sizes, colours, type.
+"""One style for all figures: sizes, colours, type.
 
 The colours are Okabe and Ito's, which people with any kind of colour vision can tell
-apart; `LENGTH_COLOURS` gives every word length the same colour in every picture.
+apart; `LENGTH_COLOURS` gives every word length the same colour in every figure.
 """
 
 from __future__ import annotations

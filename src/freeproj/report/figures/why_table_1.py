@@ -2,7 +2,7 @@
 
 Raw QR beside true Haar, fresh beside fixed bases, a row per task. A dot per word
 length: if ℓ = 1 falls below chance on tile and rises above it on minus tile, with raw
-QR only, the sign of QR did it. The paper's own raw returns are the diamonds.
+QR only, the sign of QR is the cause. The paper's own raw returns are the diamonds.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def sample_spectra(
 ) -> tuple[Float[np.ndarray, "lengths trials p"], dict[str, np.ndarray]]:
     """Draw data and bases anew for each trial, all lengths at n^ℓ = n_words.
 
-    Returns the singular values of √K, and the numbers that they belong to.
+    Return the singular values of √K, and the settings behind them.
     """
     n_generators = [words.generators_for(n_words, length) for length in lengths]
     values = [

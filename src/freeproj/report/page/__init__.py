@@ -1,3 +1,3 @@
-"""The page: one self-contained HTML file. jinja2 only here."""
+"""The page: one self-contained HTML file. Only this package uses jinja2."""
 
 __all__: list[str] = []

@@ -1,7 +1,7 @@
 """From runs, published studies and analyses to a folder with figures and one page.
 
-Analyses that are there already are kept, so that work that was broken off goes on;
-figures of runs are drawn anew where their numbers changed: there may be more runs.
+Analyses that exist already are kept, so that interrupted work can be resumed. Figures
+of runs are drawn again if their numbers have changed, since there may be more runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["Report", "key_lines", "make_report"]
 
 
 class Report(NamedTuple):
-    """The page, what it concludes, and the figures that it could not have."""
+    """The page, its conclusions, and the figures that could not be drawn."""
 
     page: Path
     claims: tuple[Claim, ...]  # its answer first
@@ -72,10 +72,10 @@ def make_report(
     """Draw what is missing in `out`, write `out/report.html` and say what it shows.
 
     Args:
-        runs: the user's own runs; without them the page has the rest only.
+        runs: the user's own runs; None leaves them out of the page.
         published: studies to open with; those that ship with the package by default.
         only: names of figures; all of them by default.
-        again: compute and draw anew what is already there.
+        again: compute and draw again what exists already.
         follow: yields the figures as they are worked on, for a progress display.
     """
     out = Path(out)
@@ -95,7 +95,7 @@ def make_report(
     told = published_part(studies, drawn["published"]) if studies else None
     mine = own_part(own, str(runs), drawn["own"]) if own is not None else None
     rest = analyses_part(drawn["analyses"])
-    lines = answer() if published is None else ()  # they are about what ships
+    lines = answer() if published is None else ()  # they are about shipped studies
     page = write_page(out / "report.html", told, mine, rest, missing, lines)
     return Report(page, _conclusions([told, mine, rest]), missing)
 
@@ -166,7 +166,7 @@ def _draw(job: _Job, again: bool) -> tuple[Picture | None, str]:
 
 
 def _shows(png: Path, numbers: Numbers) -> bool:
-    """Whether a figure of exactly these numbers is there: drawing takes longest."""
+    """Whether a figure of exactly these numbers exists: drawing it takes longest."""
     if not (_is_there(png) and png.with_suffix(".svg").is_file()):
         return False
     try:

@@ -193,7 +193,7 @@ def _select(
 
 
 def _most(numbers: Numbers) -> str:
-    """The task with most to show: farthest from chance, on the scale of the task."""
+    """Return the task with returns farthest from chance, on the task's own scale."""
 
     def reach(task: str) -> float:
         rows = np.flatnonzero(numbers["task"] == task)
@@ -209,7 +209,7 @@ def _most(numbers: Numbers) -> str:
 
 
 def _clearest(numbers: Numbers) -> dict[str, str]:
-    """The cell whose intervals on a map and on its negative lie farthest apart."""
+    """Return the cell whose intervals on a map and its negative lie farthest apart."""
     low, high = numbers["low"][:, :2], numbers["high"][:, :2]
     apart = np.fmax(low[:, 1] - high[:, 0], low[:, 0] - high[:, 1])
     room = (numbers["ceiling"] - numbers["chance"]) / numbers["n_trials"]
@@ -232,7 +232,7 @@ def _why_series(numbers: Numbers, row: int, place: dict[int, float]) -> dict[str
 
 
 def _paper_series(numbers: Numbers, place: dict[int, float]) -> list[dict[str, Any]]:
-    """The paper's raw returns, on tile and raw QR, for the memory of each setting."""
+    """Return the paper's raw returns, on tile and raw QR, for each setting's memory."""
     settings = list(dict.fromkeys(numbers["setting"].tolist()))
     found = []
     for row, task in enumerate(numbers["paper_task"].tolist()):
@@ -255,7 +255,7 @@ def _paper_series(numbers: Numbers, place: dict[int, float]) -> list[dict[str, A
 def _levels(
     numbers: Numbers, names: Iterable[str], per_trial: bool, with_blind: bool = True
 ) -> list[dict[str, Any]]:
-    """Lines of chance and of the best blind policy, once per task."""
+    """Return the lines of chance and of the best blind policy, once per task."""
     found: dict[tuple, dict[str, Any]] = {}
     for row in range(len(numbers["task"])):
         at = _at(numbers, row, names)

@@ -39,7 +39,7 @@ __all__ = [
 
 
 class Study(NamedTuple):
-    """A published study: its runs and what is said about them."""
+    """A published study: its runs and the facts stored with them."""
 
     name: str
     dataset: Dataset
@@ -68,17 +68,17 @@ class Picture:
     def data_address(self) -> str:
         """The figure as SVG in a data address: sharp, and the page needs no other file.
 
-        The ground is left out: it is the page's, light or dark.
+        The background is transparent, so that the page's own shows, light or dark.
         """
         svg = self._svg().decode()
-        # Hundredths of a point are enough; numbers below 1 may be scales of glyphs.
+        # Cut to hundredths of a point, but not below 1, where numbers may scale glyphs.
         shorter = re.sub(r"\b([1-9]\d*\.\d\d)\d+", r"\1", svg)
         return (
             f"data:image/svg+xml;base64,{base64.b64encode(shorter.encode()).decode()}"
         )
 
     def _svg(self) -> bytes:
-        """The drawing beside the PNG, or a new one where it is missing or too old."""
+        """The SVG beside the PNG, or a new one if it is missing or too old."""
         svg, numbers = self.png.with_suffix(".svg"), self.png.with_suffix(".npz")
         if svg.is_file() and svg.stat().st_mtime_ns >= numbers.stat().st_mtime_ns:
             return svg.read_bytes()

@@ -1,4 +1,4 @@
-"""Findings as a forest plot: where value, interval and threshold stand on a line."""
+"""Findings as a forest plot: positions of value, interval and threshold on a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Bar", "Forest", "forests"]
 
 
 class Bar(NamedTuple):
-    """Places in per cent of the line's width, and the numbers as texts."""
+    """Positions in per cent of the line's width, and the numbers as texts."""
 
     finding: Finding
     value: float
@@ -32,14 +32,14 @@ class Forest(NamedTuple):
     """Findings of one unit on one scale, with ticks below them."""
 
     unit: str
-    threshold: float  # its place
+    threshold: float  # its position
     bars: list[Bar]
     ticks: list[tuple[float, str]]
-    without: dict[str, list[str]]  # why there is no number: what it is about
+    without: dict[str, list[str]]  # reason: the findings without a number
 
 
 def forests(findings: Sequence[Finding]) -> list[Forest]:
-    """Return a forest for each run of findings with the same unit."""
+    """Return a forest for each row of consecutive findings with the same unit."""
     groups = groupby(findings, key=lambda finding: (finding.unit, finding.threshold))
     return [_forest(unit, level, list(group)) for (unit, level), group in groups]
 
@@ -76,7 +76,7 @@ def _forest(unit: str, threshold: float, findings: list[Finding]) -> Forest:
 
 
 def _ends(finding: Finding) -> tuple[float, float]:
-    """Ends of the interval; nan where there are too few seeds for one."""
+    """Return the ends of the interval; nan if there are too few seeds for one."""
     if finding.interval is None:
         return math.nan, math.nan
     return finding.interval[0], finding.interval[1]
@@ -96,7 +96,7 @@ def _tick(value: float, share: bool) -> str:
 
 
 def _texts(finding: Finding, share: bool) -> tuple[str, str]:
-    """Value and interval, with as many decimals as tell the interval's ends apart."""
+    """Write value and interval, with enough decimals to tell the ends apart."""
     scale, unit = (100, " %") if share else (1, "")
     low, high = _ends(finding)
     width = scale * (high - low) if high > low else scale * abs(finding.value)

@@ -1,7 +1,7 @@
 """One self-contained page: everything in one file, readable from disk, offline.
 
 Texts from run folders go through the templates, which escape them; data for the charts
-goes through `script_json`. The page carries a policy that forbids it any request.
+goes through `script_json`. The page's content policy forbids it any network request.
 """
 
 from __future__ import annotations
@@ -172,6 +172,6 @@ def _explained(text: str) -> markupsafe.Markup:
 
 
 def _raw(name: str) -> markupsafe.Markup:
-    """A style sheet or script of this package, as it stands."""
+    """Return a style sheet or script of this package, not escaped."""
     file = Path(__file__).parent / "templates" / name
     return markupsafe.Markup(file.read_text(encoding="utf-8"))

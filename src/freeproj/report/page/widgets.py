@@ -17,7 +17,7 @@ _EVERY_FEW = [0, 4, 8, 12, 16, 20, 23]  # points of an edge: enough for a smooth
 
 
 def dimension_data(numbers: Numbers) -> dict[str, Any]:
-    """Return what was measured of d_eff/d; the limit is solved for on the page."""
+    """Return the measured d_eff/d; the page itself solves for the limit."""
     n_words = numbers["n_generators"].astype(float) ** numbers["lengths"]
     names = ("lengths", "ridges", "dim", "n_samples", "n_trials")
     return {
@@ -46,7 +46,7 @@ def spectra_data(numbers: Numbers) -> list[dict[str, Any]]:
 
 
 def disk_data(depth: int = 5) -> dict[str, Any]:
-    """Return the tree of F_2 in the Poincaré disk: places, words, parents, edges."""
+    """Return the tree of F_2 in the Poincaré disk: points, words, parents, edges."""
     layout = geometry.arc_layout(depth)
     letters = [tuple(word[word != 0].tolist()) for word in layout.words]
     index = {word: vertex for vertex, word in enumerate(letters)}
@@ -61,7 +61,7 @@ def disk_data(depth: int = 5) -> dict[str, Any]:
 
 
 def _path(points: np.ndarray) -> str:
-    """The d attribute of an SVG path; y points down there."""
+    """Return the d attribute of an SVG path; in SVG, y points down."""
     places = (f"{z.real:.4f},{-z.imag:.4f}" for z in points)
     return "M" + "L".join(places)
 

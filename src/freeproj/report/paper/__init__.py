@@ -1,3 +1,3 @@
-"""What is this paper's own: its numbers, labels, baselines and claims. NumPy only."""
+"""What belongs to this paper: numbers, labels, baselines and claims. NumPy only."""
 
 __all__: list[str] = []

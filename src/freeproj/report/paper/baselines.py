@@ -29,7 +29,8 @@ class Levels(NamedTuple):
     reward_only: float = _NAN  # the best known player who sees rewards only
     ceiling: float = _NAN  # the best possible
     headroom: float = _NAN  # what looking can be worth: oracle less best blind
-    luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})  # see there
+    # Policies that never learn, as `Baselines.luck` returns them.
+    luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})
 
     @property
     def scale(self) -> float:
@@ -46,7 +47,7 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
     if task == _FLASH_CARDS:
         return _flash_cards(n_trials)
     if ":" in task or "+" in task:
-        return Levels(n_trials)  # reading results runs nobody's code
+        return Levels(n_trials)  # reading results never runs a user's code
     stored = baselines(task)
     if stored is None:
         return Levels(n_trials)
@@ -68,8 +69,9 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
 def _flash_cards(n_trials: int) -> Levels:
     """Return the levels of flash cards, which need no search.
 
-    Cards are drawn independently, one suit of four: whoever does not see the card is
-    right once in four, whatever the rewards were; whoever knows the suits always is.
+    Cards are drawn independently, one suit of four. A player who does not see the card
+    is right once in four, whatever the rewards were. One who knows the suits is always
+    right.
     """
     guess = -0.5 * n_trials
     return Levels(

@@ -34,11 +34,11 @@ __all__ = [
 
 COUNTING = "episodes"  # the first episode of every environment, for the whole page
 _ALWAYS = ("task", "memory", "projection.length")
-# n_words = n^ℓ: one of them is enough, the one that varies less.
+# n_words = n^ℓ: with ℓ known, one of n_words and n is enough, the one that varies less.
 _DERIVED = ("projection.n_words", "projection.n_generators")
-# Budget and size often follow from the task: they are axes only if nothing else is.
+# Budget and size often follow from the task: they become axes only as a last resort.
 _BUDGET = ("n_updates", "n_envs", "n_steps", "n_trials", "network.", "evaluation.")
-# How often, how long and on which maps agents were tested: no part of the agents.
+# How often, how long and on which maps agents were tested does not describe agents.
 _TESTING = tuple(f"evaluation.{key}" for key in ("every", "maps", "n_envs", "n_steps"))
 _IGNORED = ("seed", "evaluation.task", *_ALWAYS)
 
@@ -152,7 +152,7 @@ class Cells:
         return found
 
     def where(self, keep: Callable[[Key], bool]) -> Cells:
-        """Return the cells that are wanted."""
+        """Return the cells for which `keep` is true."""
         return Cells(self.axes, {k: runs for k, runs in self.runs.items() if keep(k)})
 
     def per_agent(self) -> Cells:

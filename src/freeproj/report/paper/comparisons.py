@@ -1,4 +1,4 @@
-"""Comparisons between cells that tables show and claims judge: one gate for both.
+"""Comparisons between cells, computed once for tables that show and claims that judge.
 
 Differences are shares of the headroom (best known player minus best blind) wherever it
 is known, so that tasks can be pooled; pairs are runs with the same seed.
@@ -35,10 +35,10 @@ def share_unit(cells: Cells, key: Key) -> str:
 def looks(cells: Cells, *keys: Key, test_map: str = "") -> Audit:
     """Compare returns with those under a blanked observation, over all these cells.
 
-    The cells' differences are averaged seed by seed. Asked of all lengths together, the
-    answer is the same whichever of them earns more, so that leaving out those who do
-    not look favours none: asked one by one it did, and 15 % of null studies got a
-    verdict.
+    The cells' differences are averaged seed by seed. The question is put to all lengths
+    together, so the answer does not depend on which length earns more, and leaving out
+    agents that do not look favours no length. Put to each length alone it did favour
+    one: 15 % of null studies got a verdict.
     """
     by_seed = collections.defaultdict(list)
     for key in keys:
@@ -91,7 +91,7 @@ def _shares(cells: Cells, key: Key, plain: Key, test_map: str) -> dict[int, floa
 def _margins(
     cells: Cells, data: Mapping[Key, object], margin: float | None
 ) -> dict[Any, float] | None:
-    """Only where the headroom is known is a share of it a margin."""
+    """Return the margin of each cell whose headroom is known: it is a share of it."""
     if margin is None:
         return None
     return {key: margin for key in data if cells.levels(key).headroom > 0}

@@ -22,7 +22,7 @@ _LINE = ("projection.length", "projection.n_words", "projection.n_generators")
 
 
 def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
-    """Return the cells of a dataset that must have some; the error says how."""
+    """Return the cells of a dataset; without any, the error says how to get some."""
     cells = make_cells(dataset, protocol)
     if not cells.runs:
         raise ValueError(

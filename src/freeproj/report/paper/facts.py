@@ -20,7 +20,7 @@ from freeproj.report.paper.labels import axis_name, map_title, run_counts, value
 
 __all__ = ["StudyFacts", "differences_from_paper", "study_facts", "versions"]
 
-# What a study varies, so what is not a difference from the paper.
+# Settings that a study varies: they do not count as differences from the paper.
 _VARIED = {
     "task",
     "memory",
@@ -50,7 +50,7 @@ class StudyFacts:
 
 
 def study_facts(dataset: Dataset) -> StudyFacts:
-    """Return what the runs of a dataset are; there must be one at least."""
+    """Return the facts about a dataset's runs; there must be at least one run."""
     runs = dataset.runs
     groups = [make_cells(dataset, protocol) for protocol in ("projection", "task")]
     shown = {axis for cells in groups for axis in cells.axes}
@@ -94,7 +94,7 @@ def versions() -> dict[str, str]:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            continue  # not installed: nothing was made with it
+            continue  # not installed, so not used
     return found
 
 

@@ -42,8 +42,8 @@ def why_cells(dataset: Dataset) -> Cells:
         cells = cells.where(lambda key: _rest(cells, key) + cells.task(key) in raw)
     if not cells.runs:
         raise ValueError(
-            "These runs have nothing to draw it from: it takes projection.family haar "
-            'or qr, tested on evaluation.maps = ["tile_unit", "minus_tile", "random"].'
+            "No run suits this figure: it needs projection.family = haar or qr, tested "
+            'on evaluation.maps = ["tile_unit", "minus_tile", "random"].'
         )
     return cells
 
@@ -59,8 +59,8 @@ def storage_cells(dataset: Dataset) -> Cells:
     cells = make_cells(equal_storage(fixed)).per_agent()
     if not cells.runs:
         raise ValueError(
-            "These runs have nothing to draw it from: it takes redraw_every = 0 with "
-            "one projection.n_generators and several projection.length."
+            "No run suits this figure: it needs redraw_every = 0 with one "
+            "projection.n_generators and several values of projection.length."
         )
     return cells
 
@@ -118,7 +118,7 @@ def _bases(cells: Cells, key: Key) -> str:
 
 
 def _rest(cells: Cells, key: Key) -> str:
-    """Whatever else tells panels apart: the memory, and any further axis."""
+    """Return what else tells panels apart: the memory, and any further axis."""
     apart = ("task", "projection.length", "projection.family", "redraw_every")
     return settings_text(cells.settings(key, *apart))
 

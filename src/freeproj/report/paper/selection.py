@@ -1,4 +1,4 @@
-"""Which runs a question is about, by their settings: several studies may lie together.
+"""Choose the runs a question is about by settings: a dataset may mix several studies.
 
 A run belongs to one question, so that what is compared or pooled is of one kind: agents
 without the reward among their inputs (the paper's), with it, with it and a fresh start

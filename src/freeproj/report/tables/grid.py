@@ -1,7 +1,7 @@
 """A table of texts, and its forms: terminal, Markdown, LaTeX (booktabs).
 
-The cells are written with the signs that people read (±, ℓ, –); LaTeX gets its own. A
-terminal that is too narrow gets fewer columns, and is told which are missing.
+The cells are written with the signs that people read (±, ℓ, –); LaTeX gets its own. On
+a terminal that is too narrow some columns are left out, and a note names them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LATEX = {
 
 
 class Column(NamedTuple):
-    """A column's head; those of the highest `rank` are dropped first, 0 never."""
+    """A column's header; the highest `rank` is dropped first, rank 0 never."""
 
     name: str
     is_text: bool = False
@@ -75,7 +75,7 @@ class Grid:
         return [row for group in self.groups for row in group]
 
     def without_empty(self) -> Grid:
-        """Drop the columns in which no row says anything."""
+        """Drop the columns that are empty in every row."""
         rows = [row for row in self.rows if any(row[1:])]
         empty = {
             i
@@ -85,7 +85,7 @@ class Grid:
         return self._keep([i for i in range(len(self.columns)) if i not in empty])
 
     def within(self, width: int) -> Grid:
-        """Drop columns until the rest fits; the notes say which."""
+        """Drop columns until the rest fits; a note names them."""
         kept = list(range(len(self.columns)))
         while self._width(kept) > width and any(self.columns[i].rank for i in kept):
             kept.remove(max(kept, key=lambda i: (self.columns[i].rank, i)))
@@ -179,7 +179,7 @@ def to_latex(grid: Grid) -> str:
 
 
 def _headings(grid: Grid) -> dict[str, str]:
-    """Short marks for rows that are headings: they must not widen their column."""
+    """Return short placeholders for heading rows, which must not widen a column."""
     found = [row[0] for row in grid.rows if not any(row[1:])]
     return {f"§{i}§": heading for i, heading in enumerate(found)}
 

@@ -39,7 +39,7 @@ __all__ = ["MapRecord", "estimate_text", "interval_text", "map_records", "maps_g
 
 _PAPER_TRIALS = 16
 _IN_HEADING = ("task",)
-_RANKS = {"minus_tile": 1}  # the first map to go where five do not fit
+_RANKS = {"minus_tile": 1}  # the first map to be dropped if five do not fit
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MapRecord:
     settings: dict[str, Any]  # by axis
     maps: dict[str, Summary]
     mmer: Summary  # on the first map
-    steps: int | None  # of environments, in training
+    steps: int | None  # environment steps in training
     levels: Levels
     paper: PaperResult | None
 
@@ -150,7 +150,7 @@ def _record(cells: Cells, key: Key) -> MapRecord:
 
 
 def _steps(runs: Sequence[RunRecord]) -> int | None:
-    """Return the most steps of a run; None where the runs do not say."""
+    """Return the most steps of any run; None if the runs do not say."""
     told = [run.metrics["steps"] for run in runs if "steps" in run.metrics]
     return max((int(each.max()) for each in told if each.size), default=None)
 

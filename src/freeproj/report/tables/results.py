@@ -2,8 +2,8 @@
 
 A cell is task, memory, word length and whatever else the runs vary. Its score is the
 mean of the last three held-out evaluations; MMER, the paper's score, stands beside it.
-Longer words are compared with ℓ = 1 of the same settings through the one gate that the
-claims use as well.
+Longer words are compared with ℓ = 1 of the same settings by the same tests as in the
+claims.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _unfinished(cells: Cells, key: Key, counting: str) -> float:
 
 
 def _luck(cells: Cells, key: Key, counting: str) -> ChanceLine | None:
-    """The luckiest policy that never learns, and its MMER in as many evaluations."""
+    """Return the luckiest policy that never learns, with its MMER in as many tests."""
     levels = cells.levels(key)
     counts = [
         run.metrics.get(f"test/{first_map(run)}/{counting}/n_finished", np.zeros(0))
@@ -266,7 +266,7 @@ def _task_rows(
 
 
 def _paper_rows(records: list[ResultRecord]) -> list[tuple[str, float, float]]:
-    """The paper's rows of this task, for the memories that were run."""
+    """Return the paper's rows of this task, for the memories that were run."""
     task, n_trials = records[0].task, records[0].levels.n_trials
     found = []
     for memory in dict.fromkeys(str(r.settings["memory"]) for r in records):

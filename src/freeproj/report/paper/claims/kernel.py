@@ -1,6 +1,6 @@
 """Claims about the averaged kernel: its effective dimension and its spectrum.
 
-The numbers are those of the pictures `effective-dimension` and `kernel-spectra`.
+The numbers are those of the figures `effective-dimension` and `kernel-spectra`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _headline(numbers: Numbers | None) -> str:
 
 
 def _drop(numbers: Numbers, row: int) -> Finding:
-    """The drop from one length to the next at the ridge where it is least certain."""
+    """Return the drop from one length to the next, at the least certain ridge."""
     means = numbers["measured_per_dimension"]
     errors = numbers["deviation_per_dimension"] / np.sqrt(numbers["n_trials"])
     drop = means[row] - means[row + 1]
@@ -116,7 +116,7 @@ def _dimension_gap(numbers: Numbers, row: int) -> Finding:
     dim = int(numbers["dim"])
     gaps = numbers["measured_per_dimension"][row] - numbers["limit_per_dimension"][row]
     errors = numbers["deviation_per_dimension"][row] / np.sqrt(numbers["n_trials"])
-    # Every ridge has to be near, so each may be asked at the full level.
+    # The claim needs every ridge to be near, so each is tested at the full level.
     width = _quantile(1) * errors
     at = int(np.argmax(np.abs(gaps) + width))
     value, width = dim * abs(float(gaps[at])), dim * float(width[at])
@@ -133,7 +133,7 @@ def _dimension_gap(numbers: Numbers, row: int) -> Finding:
 
 
 def _spectrum_gap(numbers: Numbers, row: int) -> Finding:
-    """Kolmogorov's distance at the edges of the bins, with the band of Massart."""
+    """Return Kolmogorov's distance at the edges of the bins, with Massart's band."""
     edges, heights = numbers["bin_edges"][row], numbers["histogram"][row]
     above = 1 - np.cumsum(heights * np.diff(edges))[:-1]
     limit = _mass_above(
@@ -160,7 +160,7 @@ def _mass_above(
     density: Float[np.ndarray, " n"],
     edges: Float[np.ndarray, " m"],
 ) -> Float[np.ndarray, " m"]:
-    """∫ from each edge up: from that side a density that is infinite at 0 is safe."""
+    """Return ∫ density from each edge upwards, which avoids an infinite value at 0."""
     pieces = (density[1:] + density[:-1]) / 2 * np.diff(places)
     above = np.append(np.cumsum(pieces[::-1])[::-1], 0.0)
     return np.interp(edges, places, above)

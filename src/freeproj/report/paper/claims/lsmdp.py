@@ -1,4 +1,4 @@
-"""The claim about linearly solvable MDPs, from the numbers of the picture `lsmdp`."""
+"""The claim about linearly solvable MDPs, from the numbers of the figure `lsmdp`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def longer_words_help_lsmdp(numbers: Numbers | None) -> Claim:
 
 
 def _finding(numbers: Numbers, space: str, metric: int) -> Finding:
-    """The fall in per cent, over the many seeds; the paper's few are the remark."""
+    """Return the fall in per cent over many seeds; the remark has the paper's few."""
     fall, interval = _fall(numbers, f"{space}_many", metric)
     _, few = _fall(numbers, space, metric)
     nothing = -100 * float(numbers[f"{space}_many_change"][metric, -1])

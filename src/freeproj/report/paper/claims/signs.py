@@ -170,13 +170,13 @@ def storage_helps(dataset: Dataset) -> Claim:
 
 
 def _tile(dataset: Dataset) -> str:
-    """Return the tiled map that raw QR was tested on; the release's first."""
+    """Return the tiled map that raw QR was tested on; prefer the release's."""
     played = asked(dataset, Question.RAW_QR, maps=("tile_unit", "minus_tile")).runs
     return "tile_unit" if played else "tile"
 
 
 def _shares(cells: Cells, key: Key, first: str, second: str) -> dict[int, float]:
-    """First map minus second, seed by seed, as shares of the headroom."""
+    """Return first map minus second, seed by seed, as shares of the headroom."""
     gaps = differences(cells.scores(key, first), cells.scores(key, second))
     return {seed: gap / cells.levels(key).scale for seed, gap in gaps.items()}
 
@@ -248,7 +248,7 @@ def _haar_twin(every: Cells, key: Key) -> Key | None:
 
 
 def _sign_headline(cells: Cells, every: Cells, tile: str) -> str:
-    """Returns per trial at ℓ = 1, raw QR beside true Haar, of the first groups."""
+    """Write returns per trial at ℓ = 1, raw QR beside true Haar, one group per task."""
     said: dict[str, str] = {}
     for lengths in cells.families().values():
         plain = lengths.get(1)
