@@ -110,7 +110,10 @@ def generators_for(n_words: int, length: int) -> int:
     if n_words < 1:
         raise ValueError(f"`n_words` must be at least 1, got {n_words}.")
     if max(length, n_words.bit_length()) > _MAX_BITS:
-        raise ValueError(f"`n_words` or `length` is too large to count: {length}.")
+        raise ValueError(
+            f"`n_words` or `length` is too large to count, got {n_words.bit_length()} "
+            f"bits and {length}; n^ℓ may have {_MAX_BITS} bits."
+        )
     root = _integer_root(n_words, length)
     if root**length != n_words:
         raise ValueError(
