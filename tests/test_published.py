@@ -49,12 +49,14 @@ def test_published_runs_are_those_of_the_study_that_ships(name):
 
 
 def _key(settings):
-    """All settings but the names of tasks, which are written in two ways."""
+    """All settings as texts; tasks are written in two ways, several ones in three."""
     texts = {
         key: str(list(value) if isinstance(value, tuple | list) else value)
         for key, value in settings.items()
     }
-    texts["task"] = texts["task"].rsplit(":", 1)[-1]
+    tasks = settings["task"]
+    joined = tasks if isinstance(tasks, str) else "+".join(tasks)
+    texts["task"] = joined.rsplit(":", 1)[-1]
     return tuple(sorted(texts.items()))
 
 
