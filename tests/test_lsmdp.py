@@ -83,7 +83,7 @@ PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
         (lambda: lsmdp.graph(np.zeros((3, 3))), "connected, but it falls into 3"),
         (lambda: lsmdp.graph(PATH, goal=3), r"`goal` must be .* 0\.\.2, got 3"),
         (lambda: lsmdp.lattice(1, 1), "two vertices or more, got 1 x 1"),
-        (lambda: lsmdp.binary_tree(0), "edges from root to leaf, must lie in 1..12, got 0"),
+        (lambda: lsmdp.binary_tree(0), "from root to leaf, must lie in 1..12, got 0"),
         (lambda: lsmdp.lattice(2, 2).permuted(np.array([0, 0, 1, 2])), "each of 0..3"),
     ],
 )  # fmt: skip
