@@ -22,6 +22,8 @@ from freeproj.agents.recurrence import recur_gated
 
 __all__ = ["MinGRU", "MinGRULayer"]
 
+_FORGETS_WITHIN = (2.0, 64.0)  # steps, from the fastest unit to the slowest
+
 
 class MinGRULayer(eqx.Module):
     """One layer."""
@@ -33,10 +35,17 @@ class MinGRULayer(eqx.Module):
 
     @classmethod
     def create(cls, key: PRNGKeyArray, size: int) -> MinGRULayer:
-        """Draw weights of variance 1 / inputs."""
-        return cls(
-            *(Dense.lecun(each, size, size) for each in jax.random.split(key, 4))
+        """Draw weights of variance 1 / inputs, with units that forget at many rates.
+
+        With zero biases every unit would forget half of its state at each step, and no
+        gradient would come back from twenty steps ago (Tallec and Ollivier 2018).
+        """
+        update, candidate, linear, gate = (
+            Dense.lecun(each, size, size) for each in jax.random.split(key, 4)
         )
+        steps = jnp.geomspace(*_FORGETS_WITHIN, size)
+        update = Dense(update.weight, -jnp.log(steps - 1))  # z = 1 / steps
+        return cls(update, candidate, linear, gate)
 
     def sequence(
         self,
