@@ -10,6 +10,7 @@ import pytest
 from fake_dataset import fake_dataset, why_table_1
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.records import SetAside
+from freeproj.report.paper.labels import value_text
 from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS, PAPER_TASKS
 from freeproj.report.tables import FORMATS, TABLES, format_table
 from freeproj.report.tables.grid import Column, Grid, to_latex, to_markdown, to_terminal
@@ -179,3 +180,19 @@ def test_the_pilots_pattern_is_in_the_table():
     for row in slip:
         below = row["score_mean"] < row["chance"] - 3
         assert below == (row["projection.length"] == 1)
+
+
+def test_the_papers_numbers_stand_only_beside_agents_that_see_what_its_agents_saw():
+    def shown(observation):
+        data = fake_dataset(n_seeds=3, observation=observation)
+        (row,) = json.loads(format_table("table-maps", data, form="json"))
+        return row["paper_raw"]
+
+    assert shown("projected") == pytest.approx(-1.84 / 16)
+    assert shown("plain") is None
+
+
+def test_memories_are_called_by_their_names():
+    names = ("gru", "mingru", "transformer", "own:Decay")
+    shown = [value_text("memory", name) for name in names]
+    assert shown == ["GRU", "minGRU", "transformer", "Decay"]

@@ -14,13 +14,12 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.report.paper.cells import Cells, Key, make_cells
 from freeproj.report.paper.claims.findings import (
     EQUIVALENCE,
-    cell_findings,
     equal_lengths,
-    pooled_text,
+    pooled_claim,
 )
 from freeproj.report.paper.selection import Question, asked, question
 from freeproj.report.paper.verdicts import Claim, missing
-from freeproj.stats import differences, verdict
+from freeproj.stats import differences
 from freeproj.stats.intervals import summarise
 
 __all__ = ["adapts_in_context", "beats_chance_on_new_tasks", "length_in_context"]
@@ -71,10 +70,7 @@ def adapts_in_context(dataset: Dataset) -> Claim:
         data[key] = _shares(cells, key, gaps)
         against = "blanked" if reference is None else "trained blind"
         remarks[key] = f"Against agents {against}. {_rise(cells, key)}".strip()
-    found = verdict(data, correction="max-t")
-    headline = pooled_text(found, "Random maps minus blind")
-    findings = cell_findings(found, cells.label, remarks)
-    return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
+    return pooled_claim(tell, data, "Random maps minus blind", cells.label, remarks)
 
 
 def beats_chance_on_new_tasks(dataset: Dataset) -> Claim:
@@ -99,10 +95,8 @@ def beats_chance_on_new_tasks(dataset: Dataset) -> Claim:
         gaps = {s: x - levels.chance for s, x in cells.scores(key, played).items()}
         data[key] = _shares(cells, key, gaps)
         remarks[key] = _beside(cells, key, played)
-    found = verdict(data, correction="max-t")
-    headline = pooled_text(found, "Task held out, minus chance")
-    findings = cell_findings(found, cells.label, remarks)
-    return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
+    what = "Task held out, minus chance"
+    return pooled_claim(tell, data, what, cells.label, remarks)
 
 
 def _shares(cells: Cells, key: Key, gaps: dict[int, float]) -> dict[int, float]:

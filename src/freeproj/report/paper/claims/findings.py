@@ -9,7 +9,7 @@ from freeproj.report.paper.cells import Cells, Key
 from freeproj.report.paper.comparisons import MARGIN, Comparison, against_plain
 from freeproj.report.paper.labels import seeds_text
 from freeproj.report.paper.verdicts import Claim, Finding, combine, missing, unknown
-from freeproj.stats import CellVerdict, Outcome, Verdict
+from freeproj.stats import CellVerdict, Outcome, Verdict, verdict
 
 __all__ = [
     "EQUIVALENCE",
@@ -20,6 +20,7 @@ __all__ = [
     "left_out_findings",
     "left_out_text",
     "percent",
+    "pooled_claim",
     "pooled_text",
 ]
 
@@ -91,6 +92,31 @@ def _basis(cell: CellVerdict) -> str:
         return cell.reason
     return (
         f"{cell.n} seeds, sign-flip p = {cell.p:.2g} ({cell.p_adjusted:.2g} corrected)."
+    )
+
+
+def pooled_claim(
+    tell: Mapping[str, str],
+    data: Mapping[Any, Mapping[int, float]],
+    what: str,
+    about: Callable[[Any], str],
+    remarks: Mapping[Any, str],
+    *,
+    headline: str = "",
+) -> Claim:
+    """Judge "above zero" over cells: the pooled test, and a finding for each cell.
+
+    Args:
+        tell: name, statement, source and rule of the claim.
+        data: the differences of each cell by seed.
+        what: the difference, for the headline where none is given.
+    """
+    found = verdict(data, correction="max-t")
+    return Claim(
+        **tell,
+        headline=headline or pooled_text(found, what),
+        findings=cell_findings(found, about, remarks),
+        outcome=found.outcome,
     )
 
 

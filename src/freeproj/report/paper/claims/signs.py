@@ -17,6 +17,7 @@ from freeproj.report.paper.claims.findings import (
     cell_findings,
     equal_lengths,
     left_out_findings,
+    pooled_claim,
     pooled_text,
 )
 from freeproj.report.paper.comparisons import MARGIN, against_plain
@@ -63,10 +64,8 @@ def signs_explain_table(dataset: Dataset) -> Claim:
             what='projection.family = "qr" with ℓ = 1, without reward, tested on tile '
             "and minus_tile.",
         )
-    found = verdict(data, correction="max-t")
-    headline = _sign_headline(cells, every, tile) or pooled_text(found, "All contrasts")
-    findings = cell_findings(found, str, remarks)
-    return Claim(**tell, headline=headline, findings=findings, outcome=found.outcome)
+    headline = _sign_headline(cells, every, tile)
+    return pooled_claim(tell, data, "All contrasts", str, remarks, headline=headline)
 
 
 def length_changes_nothing(dataset: Dataset) -> Claim:
