@@ -45,8 +45,8 @@ def test_the_page_draws_the_same_saved_numbers(name):
 def test_the_first_plot_opens_where_a_map_and_its_negative_lie_farthest_apart():
     def trial_return(settings, name):
         turn = {"tile_unit": -0.2, "minus_tile": 0.2}.get(name, 0.0)
-        fixed = settings["redraw_every"] == 0
-        return turn * (fixed and settings["task"] == "RepeatPrevious") - 0.3
+        fresh = settings["redraw_every"] == 1
+        return turn * (fresh and settings["task"] == "RepeatPrevious") - 0.3
 
     grid = {
         "task": ("HigherLower", "RepeatPrevious"),
@@ -56,7 +56,7 @@ def test_the_first_plot_opens_where_a_map_and_its_negative_lie_farthest_apart():
     runs = fake_dataset(grid, n_seeds=3, trial_return=trial_return)
     chart = CHARTS["why-table-1"](find("why-table-1").load().compute(runs))
     opened = {each["key"]: each["value"] for each in chart["selects"]}
-    assert opened == {"task": "RepeatPrevious", "setting": "GRU", "bases": "fixed"}
+    assert opened == {"task": "RepeatPrevious", "setting": "GRU", "bases": "fresh"}
 
 
 @pytest.mark.parametrize("name", FROM_RUNS)

@@ -189,4 +189,5 @@ def _caption(numbers: Numbers) -> str:
     title = _TITLES.get(str(numbers["arrangement"]), str(numbers["arrangement"]))
     words, dim = numbers["n_words"], numbers["dim"]
     n_trials = numbers["eigenvalues"].shape[1]
-    return f"{title}: {words} words over {group}({dim}), {n_trials} trials"
+    exact = "; even ℓ exact" if str(numbers["arrangement"]) == "raw" else ""
+    return f"{title}: {words} words over {group}({dim}), {n_trials} trials{exact}"
