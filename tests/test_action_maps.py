@@ -5,7 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freeproj.action_maps import action_slice, project_actions, relabelling
+from freeproj.action_maps import (
+    action_slice,
+    order_of_use,
+    project_actions,
+    relabelling,
+)
+from freeproj.metaenv import MetaEnv
+from freeproj.projection import FreeProjection
 
 
 @pytest.mark.parametrize("n_task", [1, 3, 6])
@@ -59,3 +66,47 @@ def test_too_few_common_actions_are_refused():
         relabelling(None, 3, 2)
     with pytest.raises(ValueError, match="1 to 2"):
         action_slice(None, 3, 2)
+
+
+def test_order_of_use_is_a_uniform_order_of_the_tasks_own_actions():
+    keys = jax.random.split(jax.random.key(0), 3000)
+    drawn = jax.vmap(lambda key: order_of_use(key, 3, 5))(keys)
+    np.testing.assert_array_equal(drawn.mask, [[True] * 3 + [False] * 2] * 3000)
+    orders, counts = np.unique(drawn.to_task[:, :3], axis=0, return_counts=True)
+    assert len(orders) == 6
+    error = np.sqrt(3000 * (1 / 6) * (5 / 6))
+    assert np.all(abs(counts - 500) < 4 * error)
+
+
+def by_use() -> MetaEnv:
+    return MetaEnv("RepeatFirst", FreeProjection(2, 1, 8), 2, action_map="by_use")
+
+
+def test_agent_may_repeat_what_it_used_or_try_one_new_action():
+    env = by_use()
+    params = env.draw_params(jax.random.key(0))
+    _, state = env.reset(jax.random.key(1), params)
+    for action, allowed in ((0, 1), (1, 2), (0, 3), (1, 3), (2, 3), (3, 4), (0, 4)):
+        mask = np.asarray(env.action_mask(state))
+        np.testing.assert_array_equal(mask, np.arange(4) < allowed)
+        assert mask[action]
+        _, state, *_ = env.step(jax.random.key(2), state, jnp.asarray(action), params)
+
+
+def test_actions_by_use_forget_their_order_at_the_next_episode():
+    env = by_use()
+    params = env.draw_params(jax.random.key(0))
+    _, state = env.reset(jax.random.key(1), params)
+    step = jax.jit(env.step)
+    for number in range(2 * 51):
+        key = jax.random.fold_in(jax.random.key(2), number)
+        _, state, _, ended, *_ = step(key, state, jnp.asarray(0), params)
+    assert ended
+    assert state.n_used == 0
+
+
+def test_continuous_actions_have_no_order_of_use():
+    with pytest.raises(ValueError, match="discrete"):
+        MetaEnv(
+            "StatelessPendulum", FreeProjection(2, 1, 8), action_map="by_use"
+        ).actions

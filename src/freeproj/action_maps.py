@@ -5,6 +5,12 @@ map turns the choice into an action of the task. A discrete set is relabelled, w
 choices that mean nothing masked; a continuous one is multiplied by a slice M_a of an
 orthogonal matrix. Without a key both maps are the identity. (Algorithm 1, line 13.)
 
+Actions *by use* are to a relabelling what frames are to a projection. The agent says
+"the i-th action that I used" or "a new one", and a new one is drawn uniformly from
+those not used yet. No relabelling can change what it then earns. It is the same as an
+order of the actions drawn anew in each episode, of which the used ones and the next are
+allowed: that is how it is done here.
+
 `CommonActions` does this for several tasks at once.
 """
 
@@ -27,11 +33,12 @@ __all__ = [
     "CommonActions",
     "Relabelling",
     "action_slice",
+    "order_of_use",
     "project_actions",
     "relabelling",
 ]
 
-ACTION_MAPS = ("identity", "random")
+ACTION_MAPS = ("identity", "random", "by_use")
 
 _AnyArray = Array | np.ndarray
 
@@ -61,6 +68,16 @@ def relabelling(
         places = jax.random.permutation(key, places)
     mask = places < n_task
     return Relabelling(jnp.where(mask, places, 0), mask)
+
+
+def order_of_use(
+    key: PRNGKeyArray, n_task: int | Int[Array, ""], n_common: int
+) -> Relabelling:
+    """Draw the order in which an agent meets the task's actions; the rest come last."""
+    order = jax.random.permutation(key, n_common)
+    order = order[jnp.argsort(order >= n_task, stable=True)]
+    mask = jnp.arange(n_common) < n_task
+    return Relabelling(jnp.where(mask, order, 0), mask)
 
 
 def action_slice(
@@ -93,7 +110,8 @@ class CommonActions:
 
     Args:
         spaces: the action space of each task.
-        law: `identity`, or `random` for a map drawn anew with each episode.
+        law: `identity`; `random` for a map drawn anew with each episode; `by_use` for
+            actions in the order in which the agent uses them.
         least: the least number of common actions, for tasks that are met later.
     """
 
@@ -111,6 +129,16 @@ class CommonActions:
                 "Tasks with discrete and tasks with continuous actions do not mix; "
                 f"got the action spaces {self.spaces}."
             )
+        if self.by_use and not self._counts:
+            raise ValueError(
+                "Actions can be named by their use only if they are discrete; choose "
+                "`identity` or `random` for continuous ones."
+            )
+
+    @property
+    def by_use(self) -> bool:
+        """Whether the agent names actions by the order in which it used them."""
+        return self.law == "by_use"
 
     @property
     def space(self) -> Box | Discrete:
@@ -140,6 +168,8 @@ class CommonActions:
     ) -> Relabelling | Float[Array, "size size"]:
         """Draw the map of one episode."""
         given = key if self.law == "random" else None
+        if self.by_use:
+            return order_of_use(key, jnp.array(self._counts)[task], self.size)
         if self._counts:
             return relabelling(given, jnp.array(self._counts)[task], self.size)
         # The tasks' matrices are the first rows of one square matrix.
@@ -156,8 +186,15 @@ class CommonActions:
         low, high = jnp.array(space.low), jnp.array(space.high)
         return project_actions(drawn[: space.size], action, low, high)
 
-    def mask(self, drawn: Relabelling | Array) -> Bool[Array, " size"] | None:
-        """Which common actions mean something; None: all of them, always."""
+    def mask(
+        self, drawn: Relabelling | Array, n_used: Int[Array, ""] | None = None
+    ) -> Bool[Array, " size"] | None:
+        """Which common actions mean something; None: all of them, always.
+
+        By use, these are the actions used so far and the next one.
+        """
+        if n_used is not None and isinstance(drawn, Relabelling):
+            return drawn.mask & (jnp.arange(self.size) <= n_used)
         all_mean_something = set(self._counts) == {self.size}
         if all_mean_something or not isinstance(drawn, Relabelling):
             return None

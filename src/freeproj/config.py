@@ -7,8 +7,10 @@ reads, writes and hashes settings. (Appendix D of the paper.)
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +26,9 @@ __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "TrainConfig"]
 
 _MOST = 2**31 - 1  # JAX counts in 32 bits
 _Task = str | Environment | Callable[..., Environment]
+Stage = tuple[tuple[str, Any], ...]  # dotted settings and their values, sorted
+# What the agent is made of cannot change on the way.
+_FIXED = ("seed", "memory", "network", "encoder", "stages")
 
 
 def _check(condition: bool, name: str, rule: str, value: Any) -> None:
@@ -113,6 +118,7 @@ class EvaluationConfig:
         action_map: `identity`, or `random` to test under relabelled actions too.
         task: a task held out from training; empty: the training task, under a map that
             it was never trained on.
+        n_trials: trials of a test's episodes; 0: as many as in training.
         n_steps: length of the window in which the paper counts episodes.
         episodes: play on until every environment has finished an episode.
     """
@@ -121,12 +127,14 @@ class EvaluationConfig:
     maps: tuple[str, ...] = ("tile",)
     action_map: str = "identity"
     task: str = ""
+    n_trials: int = 0
     n_envs: int = 64
     n_steps: int = 1024
     episodes: bool = True
 
     def __post_init__(self):
-        _check_count("evaluation.every", self.every, least=0)
+        for name in ("every", "n_trials"):
+            _check_count(f"evaluation.{name}", getattr(self, name), least=0)
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
@@ -156,6 +164,15 @@ class TrainConfig:
             paper's) or is dealt anew under the same word (`fresh_start`).
         observation: `projected`; `none` for a blind agent; `plain` for an agent that
             always sees the padded observation itself.
+        encoder: `none`: the agent sees what is projected. `frame`: it sees coordinates
+            that no projection changes, see `frames`.
+        frame_size: directions that a frame keeps; 0: as many as the largest observation
+            has entries.
+        action_map: `identity`; `random`, relabelled in every episode; `by_use`, named
+            in the order in which the agent uses them, which no relabelling changes.
+        stages: a curriculum. Each stage is a table of settings that differ, with its
+            own `n_updates`; the agent goes on from one to the next. The updates that
+            are left of the run's `n_updates` are played under the run's own settings.
     """
 
     task: _Task | tuple[_Task, ...] = "StatelessCartPole"
@@ -170,12 +187,15 @@ class TrainConfig:
     running_episodes: str = "keep"
     trials: str = "same_start"
     observation: str = "projected"
+    encoder: str = "none"
+    frame_size: int = 0
     action_map: str = "identity"
     normalize_observations: bool = False
     previous_reward: bool = False
     ppo: PPOConfig = field(default_factory=PPOConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    stages: tuple[Stage, ...] = ()
 
     def __post_init__(self):
         if isinstance(self.task, tuple | list):
@@ -188,10 +208,16 @@ class TrainConfig:
         for name in ("n_updates", "n_envs", "n_steps", "n_trials"):
             _check_count(name, getattr(self, name))
         _check_steps("", self.n_envs, self.n_steps)
-        _check_count("redraw_every", self.redraw_every, least=0)
+        for name in ("redraw_every", "frame_size"):
+            _check_count(name, getattr(self, name), least=0)
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
         known, value = ("keep", "rematch", "restart"), self.running_episodes
         _check(value in known, "running_episodes", f"be one of {known}", value)
+        if self.encoder == "frame" and value == "rematch":
+            raise ValueError(
+                "`encoder` = 'frame' needs a projection that lasts to the episode's "
+                "end; choose `running_episodes` = 'keep' or 'restart', not 'rematch'."
+            )
         if self.n_envs % self.ppo.n_minibatches:
             raise ValueError(
                 f"`n_envs` must be a multiple of `ppo.n_minibatches` = "
@@ -206,6 +232,46 @@ class TrainConfig:
             )
         self.training_env()
         self.evaluation_env()
+        if self.stages:
+            self._check_stages()
+
+    def _check_stages(self) -> None:
+        sizes = {self._agent_sizes}
+        for stage in self.stages:
+            keys = [key for key, _ in stage if key.partition(".")[0] in _FIXED]
+            _check(not keys, "stages", "leave the agent as it is", ", ".join(keys))
+            _check(
+                "n_updates" in dict(stage), "stages", "have `n_updates`", dict(stage)
+            )
+            sizes.add(self._staged(stage)._agent_sizes)
+        _check(len(sizes) == 1, "stages", "show and take what the run does", sizes)
+        left = self.n_updates - sum(dict(stage)["n_updates"] for stage in self.stages)
+        if left < 1:
+            raise ValueError(
+                f"`n_updates` = {self.n_updates} counts those of all stages and must "
+                f"leave at least one for the run's own settings; it leaves {left}."
+            )
+
+    @property
+    def _agent_sizes(self) -> tuple[int, Any]:
+        env = self.training_env()
+        return env.input_size, env.action_space
+
+    def _staged(self, stage: Stage) -> TrainConfig:
+        """Return the settings of a stage, as of a run of its own."""
+        return _with(dataclasses.replace(self, stages=()), dict(stage))
+
+    @functools.cached_property
+    def stage_configs(self) -> tuple[TrainConfig, ...]:
+        """The settings of each stage as of a run of its own; the last are the run's."""
+        before = [self._staged(stage) for stage in self.stages]
+        left = self.n_updates - sum(stage.n_updates for stage in before)
+        return (*before, dataclasses.replace(self, stages=(), n_updates=left))
+
+    def stage_of(self, number: int) -> int:
+        """Return the stage in which an update, counted from 1, takes place."""
+        ends = itertools.accumulate(each.n_updates for each in self.stage_configs)
+        return sum(end < number for end in ends)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -240,6 +306,7 @@ class TrainConfig:
         return dataclasses.replace(
             self,
             seed=0,
+            stages=(),
             projection=law,
             n_updates=self.n_updates if scheduled else 1,
             redraw_every=1 if self.running_episodes == "keep" else self.redraw_every,
@@ -260,9 +327,12 @@ class TrainConfig:
         held_out = task or self.evaluation.task
         tasks = (held_out,) if held_out else self.tasks
         fixed = None if evaluation_map in ("", "random") else evaluation_map
+        # Actions named by their use are named so in tests too: no map changes them.
+        by_use = self.action_map == "by_use"
         return self._env(
             tasks,
-            self.evaluation.action_map,
+            self.action_map if by_use else self.evaluation.action_map,
+            n_trials=self.evaluation.n_trials or self.n_trials,
             evaluation_map=fixed,
             keep_words=True,
         )
@@ -271,15 +341,29 @@ class TrainConfig:
         met = (
             [*self.tasks, self.evaluation.task] if self.evaluation.task else self.tasks
         )
+        widest = max(make(task).observation_space.size for task in met)
         return MetaEnv(
             tasks,
             self.projection,
-            self.n_trials,
+            **{"n_trials": self.n_trials} | more,
             action_map=action_map,
+            encoder=self.encoder,
+            frame_size=self.frame_size or widest,
             normalize_observations=self.normalize_observations,
             previous_reward=self.previous_reward,
             n_actions=common_actions(met).size,
             trials=self.trials,
             observation=self.observation,
-            **more,
         )
+
+
+def _with(config: TrainConfig, settings: Mapping[str, Any]) -> TrainConfig:
+    """Return settings in which some, by their dotted keys, are others."""
+    sections: dict[str, dict[str, Any]] = {}
+    for key, value in settings.items():
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = value
+    top = sections.pop("", {})
+    for name, values in sections.items():
+        top[name] = dataclasses.replace(getattr(config, name), **values)
+    return dataclasses.replace(config, **top)

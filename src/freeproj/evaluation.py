@@ -139,7 +139,7 @@ def map_norms(env: MetaEnv, maps: Sequence[str]) -> dict[str, float]:
     """
     size, law = env.observation_size, env.projection
     fixed = {
-        name: float(np.linalg.norm(np.asarray(env.map_rows(name))[0, 0], 2))
+        name: float(np.linalg.norm(np.asarray(env.map_matrices(name))[0, 0], 2))
         for name in maps
         if name != "random"
     }

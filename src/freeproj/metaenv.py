@@ -27,8 +27,9 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.action_maps import CommonActions
 from freeproj.envs import Box, Discrete, Environment, make
+from freeproj.frames import Frame, empty, see
 from freeproj.names import suggestion
-from freeproj.projected_tasks import MetaParams, ProjectedTasks
+from freeproj.projected_tasks import ENCODERS, MetaParams, ProjectedTasks
 from freeproj.projection import FreeProjection
 
 __all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv", "MetaState", "common_actions"]
@@ -46,12 +47,13 @@ class MetaState(NamedTuple):
     `word` is the row of the table, or the letters where there is no table;
     `MetaEnv.letters` gives the letters in both cases. `matrix` is M_o transposed
     (scaled to the task's bounds, if asked for), so that an observation is projected by
-    `observation @ matrix`; `shown` is the observation that the agent sees now. States
-    of tasks that are not being played are kept, untouched, beside the one that is.
+    `observation @ matrix`; an agent that sees a frame needs only its Gram matrix.
+    `shown` is the observation that the agent sees now. States of tasks that are not
+    being played are kept, untouched, beside the one that is.
     """
 
     word: Int[Array, "*length"]
-    matrix: Float[Array, "d_obs d_in"]
+    matrix: Float[Array, "d_obs columns"]
     task: Int[Array, ""]
     trial: Int[Array, ""]
     action_map: PyTree
@@ -59,6 +61,8 @@ class MetaState(NamedTuple):
     initial_observation: Float[Array, " d_obs"]
     current: tuple[PyTree, ...]
     shown: Float[Array, " d_obs"]
+    frame: Frame | None = None  # of an agent that sees one
+    n_used: Int[Array, ""] | None = None  # actions so far, if named by their use
 
 
 class MetaEnv(ProjectedTasks):
@@ -68,7 +72,8 @@ class MetaEnv(ProjectedTasks):
         tasks: a task, its name, or several of them, drawn uniformly per episode.
         projection: the distribution of the observations' projection.
         n_trials: the number of trials of an episode.
-        action_map: `identity`, or `random` to redraw M_a with the word.
+        action_map: `identity`; `random` to redraw M_a with the word; `by_use` to name
+            actions in the order in which the agent uses them.
         evaluation_map: a fixed map (`tile`, `pad`, …) instead of words.
         normalize_observations: divide by the task's bounds before projecting.
         previous_reward: show the agent the reward of its last action; if observations
@@ -76,6 +81,10 @@ class MetaEnv(ProjectedTasks):
         n_actions: the least number of common actions, for tasks that are met later.
         trials: how a trial starts: `same_start` or `fresh_start`.
         observation: `projected`; `none` shows zeros, `plain` the observation itself.
+        encoder: `none` shows what is projected; `frame` its coordinates in the frame of
+            what the episode has shown so far, which no projection changes.
+        frame_size: the number of directions of a frame; 0: as many as an observation
+            has entries.
         keep_words: the next episode of an environment has the word of the last one.
     """
 
@@ -118,7 +127,12 @@ class MetaEnv(ProjectedTasks):
                 f"Observations of {self.observation_size} entries do not fit the "
                 f"projection's `dim` = {self.projection.dim}; choose a larger one."
             )
-        for name, known in (("trials", TRIALS), ("observation", OBSERVATIONS)):
+        choices = (
+            ("trials", TRIALS),
+            ("observation", OBSERVATIONS),
+            ("encoder", ENCODERS),
+        )
+        for name, known in choices:
             value = getattr(self, name)
             if value not in known:
                 near = suggestion(value, known)
@@ -143,7 +157,7 @@ class MetaEnv(ProjectedTasks):
     def layout(self) -> dict[str, slice]:
         """Name the parts of the agent's input; only the first is projected."""
         sizes = {
-            "observation": self.projection.input_dim,
+            "observation": self.observation_slot,
             "previous_action": self.actions.size,
             "trial_ended": 1,
             "first_step": 1,
@@ -192,8 +206,10 @@ class MetaEnv(ProjectedTasks):
             initial_observation=shown,
             current=initial,
             shown=shown,
+            frame=self._empty_frame(),
+            n_used=jnp.zeros((), jnp.int32) if self.actions.by_use else None,
         )
-        return self._inputs(shown, state), state
+        return self.observe(state)
 
     def letters(self, state: MetaState) -> Int[Array, " length"]:
         """Return the word of an episode, letter by letter."""
@@ -204,10 +220,14 @@ class MetaEnv(ProjectedTasks):
     def with_params(
         self, inputs: Float[Array, " inputs"], state: MetaState, params: MetaParams
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Return an unfinished episode with its word's matrix taken from `params`."""
+        """Return an unfinished episode with its word's matrix taken from `params`.
+
+        What a frame holds of the old projection means nothing under the new one, so
+        that it begins again.
+        """
         matrix = self.matrix_of(state.word, state.task, params)
-        moved = inputs.at[self.layout["observation"]].set(state.shown @ matrix)
-        return moved, state._replace(matrix=matrix)
+        seen, state = self._project(self.unseen(state._replace(matrix=matrix)))
+        return inputs.at[self.layout["observation"]].set(seen), state
 
     def step(
         self, key: PRNGKeyArray, state: MetaState, action: Array, params: MetaParams
@@ -232,23 +252,10 @@ class MetaEnv(ProjectedTasks):
         `trial_ended`, the number `trial` of the trial that was played, its `task`, and
         `final_observation`: what the task showed before any restart.
         """
-        observation, current, reward, ended = self._play(key, state, action, params)
-        trial = state.trial + ended
-        shown = jnp.where(ended, state.initial_observation, observation)
-        following = state._replace(
-            trial=trial,
-            current=_where(ended, state.initial, current),
-            shown=shown,
-        )
-        inputs = self._inputs(shown, following, action, reward, ended)
-        info = {
-            "trial_ended": ended,
-            "trial": state.trial,
-            "task": state.task,
-            "final_observation": observation,
-        }
-        terminated = trial >= self.n_trials
-        return inputs, following, reward, terminated, jnp.zeros((), bool), info
+        state, reward, info = self._move(key, state, action, params)
+        inputs, state = self.observe(state, action, reward, info["trial_ended"])
+        terminated = state.trial >= self.n_trials
+        return inputs, state, reward, terminated, jnp.zeros((), bool), info
 
     def reset_batch(
         self, key: PRNGKeyArray, params: MetaParams, n_envs: int
@@ -268,18 +275,50 @@ class MetaEnv(ProjectedTasks):
         """
         key_step, key_reset, key_trial = jax.random.split(key, 3)
         keys = jax.random.split(key_step, len(state.task))
-        advance = jax.vmap(self.advance, in_axes=(0, 0, 0, None))
-        stepped = advance(keys, state, action, params)
-        inputs, state, reward, ended, truncated, info = stepped
+        move = jax.vmap(self._move, in_axes=(0, 0, 0, None))
+        state, reward, info = move(keys, state, action, params)
+        ended = state.trial >= self.n_trials
         if self.trials == "fresh_start":
             again = info["trial_ended"] & ~ended
-            inputs, state = self._restart_where(again, key_trial, inputs, state, params)
+            state = self._restart_where(again, key_trial, state, params)
+        observe = jax.vmap(self.observe)
+        inputs, state = observe(state, action, reward, info["trial_ended"])
         inputs, state = self._begin_where(ended, key_reset, inputs, state, params)
-        return inputs, state, reward, ended, truncated, info
+        return inputs, state, reward, ended, jnp.zeros_like(ended), info
 
     def action_mask(self, state: MetaState) -> Bool[Array, " common"] | None:
         """Which common actions mean something in the task; None: all of them."""
-        return self.actions.mask(state.action_map)
+        return self.actions.mask(state.action_map, state.n_used)
+
+    def observe(
+        self,
+        state: MetaState,
+        action: Array | None = None,
+        reward: Float[Array, ""] | None = None,
+        trial_ended: Bool[Array, ""] | None = None,
+    ) -> tuple[Float[Array, " inputs"], MetaState]:
+        """Lay out the agent's input for what `state` shows, and keep what it saw.
+
+        There is no action at an episode's start.
+        """
+        ended = 0.0 if trial_ended is None else trial_ended
+        flags = [ended, float(action is None)]
+        if self.previous_reward:
+            flags.append(0.0 if reward is None else self._shown(reward, state.task))
+        tail = jnp.array([jnp.asarray(flag, float) for flag in flags])
+        before = self.actions.encode(action)
+        seen, state = self._project(state)
+        return jnp.concatenate([seen, before, tail]), state
+
+    def after(self, state: MetaState, action: Array) -> MetaState:
+        """Return the state of an episode in which an action was used."""
+        if state.n_used is None:
+            return state
+        return state._replace(n_used=jnp.maximum(state.n_used, action + 1))
+
+    def unseen(self, state: MetaState) -> MetaState:
+        """Return an episode of which the agent has seen nothing yet."""
+        return state._replace(frame=self._empty_frame())
 
     # Private: what a step is made of.
 
@@ -292,23 +331,19 @@ class MetaEnv(ProjectedTasks):
         shown = jnp.stack([self._padded(observation) for observation, _ in starts])
         return tuple(state for _, state in starts), shown[task]
 
-    def _restart_where(
-        self, ended, key, inputs, state, params
-    ) -> tuple[Array, MetaState]:
-        """Deal anew, under the same word, where a trial has ended."""
+    def _restart_where(self, ended, key, state, params) -> MetaState:
+        """Start a new trial, under the same word, where one has ended."""
 
         def restart():
             keys = jax.random.split(key, len(ended))
             starts = jax.vmap(self._starts, in_axes=(0, 0, None))
             initial, shown = starts(keys, state.task, params)
-            seen = jnp.einsum("ek,ekd->ed", shown, state.matrix)
-            fresh = inputs.at[:, self.layout["observation"]].set(seen)
             dealt = state._replace(
                 initial=initial, initial_observation=shown, current=initial, shown=shown
             )
-            return _where(ended, (fresh, dealt), (inputs, state))
+            return _where(ended, dealt, state)
 
-        return jax.lax.cond(jnp.any(ended), restart, lambda: (inputs, state))
+        return jax.lax.cond(jnp.any(ended), restart, lambda: state)
 
     def _begin_where(
         self, ended, key, inputs, state, params
@@ -326,6 +361,22 @@ class MetaEnv(ProjectedTasks):
 
         carry = (ended, key, (inputs, state))
         return jax.lax.while_loop(lambda carry: jnp.any(carry[0]), begin, carry)[2]
+
+    def _move(self, key, state, action, params) -> tuple[MetaState, Array, dict]:
+        """Play a step; a trial that ended starts again from the initial state."""
+        observation, current, reward, ended = self._play(key, state, action, params)
+        following = self.after(state, action)._replace(
+            trial=state.trial + ended,
+            current=_where(ended, state.initial, current),
+            shown=jnp.where(ended, state.initial_observation, observation),
+        )
+        info = {
+            "trial_ended": ended,
+            "trial": state.trial,
+            "task": state.task,
+            "final_observation": observation,
+        }
+        return following, reward, info
 
     def _play(self, key, state, action, params) -> tuple[Array, tuple, Array, Array]:
         """Step the task that is being played."""
@@ -350,22 +401,17 @@ class MetaEnv(ProjectedTasks):
             return branches[0](state.current)
         return jax.lax.switch(state.task, branches, state.current)
 
-    def _inputs(
-        self,
-        observation: Float[Array, " d_obs"],
-        state: MetaState,
-        action: Array | None = None,
-        reward: Float[Array, ""] | None = None,
-        trial_ended: Bool[Array, ""] | None = None,
-    ) -> Float[Array, " inputs"]:
-        """Lay out the agent's input; there is no action at an episode's start."""
-        ended = 0.0 if trial_ended is None else trial_ended
-        flags = [ended, float(action is None)]
-        if self.previous_reward:
-            flags.append(0.0 if reward is None else self._shown(reward, state.task))
-        tail = jnp.array([jnp.asarray(flag, float) for flag in flags])
-        before = self.actions.encode(action)
-        return jnp.concatenate([observation @ state.matrix, before, tail])
+    def _project(self, state: MetaState) -> tuple[Float[Array, " slot"], MetaState]:
+        """Return the observation as the agent sees it, and the frame after it."""
+        if state.frame is None:
+            return state.shown @ state.matrix, state
+        seen, frame = see(state.frame, state.shown, gram=state.matrix)
+        return seen, state._replace(frame=frame)
+
+    def _empty_frame(self) -> Frame | None:
+        if self.encoder == "none":
+            return None
+        return empty(self.observation_slot - 1, self.observation_size)
 
     def _shown(self, reward: Float[Array, ""], task: Array) -> Float[Array, ""]:
         """The reward as the agent sees it, scaled to unit size if observations are.

@@ -19,7 +19,9 @@ from freeproj.envs import Environment
 from freeproj.observation_maps import fixed_map
 from freeproj.projection import FreeProjection
 
-__all__ = ["MetaParams", "ProjectedTasks"]
+__all__ = ["ENCODERS", "MetaParams", "ProjectedTasks"]
+
+ENCODERS = ("none", "frame")
 
 _MAX_TABLE_ENTRIES = 2**23  # 32 MiB
 
@@ -27,16 +29,17 @@ _MAX_TABLE_ENTRIES = 2**23  # 32 MiB
 class MetaParams(NamedTuple):
     """What all environments share: the matrices of all words, the tasks' own numbers.
 
-    `table` holds M_o transposed and scaled as the agent sees it. It has a row for each
-    word and, where tasks differ in it, a column for each task. So an episode begins
-    with a look-up, and a program compiled for a table serves every n, ℓ and family of
-    its size. If there are too many words for a table, `bases` are kept instead and
-    words are multiplied.
+    `table` holds M_o transposed and scaled as the agent sees it; where it sees a frame,
+    the Gram matrix of that, since a frame depends on nothing else. It has a row for
+    each word and, where tasks differ in it, a column for each task. So an episode
+    begins with a look-up, and a program compiled for a table serves every n, ℓ and
+    family of its size. If there are too many words for a table, `bases` are kept
+    instead and words are multiplied.
     """
 
     bases: Array | None
     tasks: tuple[PyTree, ...]
-    table: Float[Array, "n_words tasks d_obs d_in"] | None
+    table: Float[Array, "n_words tasks d_obs columns"] | None
 
 
 class ProjectedTasks(eqx.Module):
@@ -47,11 +50,23 @@ class ProjectedTasks(eqx.Module):
     evaluation_map: str | None = eqx.field(static=True, default=None)
     normalize_observations: bool = eqx.field(static=True, default=False)
     observation: str = eqx.field(static=True, default="projected")
+    encoder: str = eqx.field(static=True, default="none")
+    frame_size: int = eqx.field(static=True, default=0)
 
     @property
     def observation_size(self) -> int:
         """The size of the largest observation; smaller ones are padded with zeros."""
         return max(task.observation_space.size for task in self.tasks)
+
+    @property
+    def observation_slot(self) -> int:
+        """The number of the agent's inputs that show the observation.
+
+        A frame shows its coordinates, and the norm of what is left over.
+        """
+        if self.encoder == "none":
+            return self.projection.input_dim
+        return (self.frame_size or self.observation_size) + 1
 
     @property
     def has_table(self) -> bool:
@@ -74,15 +89,19 @@ class ProjectedTasks(eqx.Module):
 
     def table_of(
         self, matrices: Float[Array, "n_words d_in d_obs"]
-    ) -> Float[Array, "n_words tasks d_obs d_in"]:
+    ) -> Float[Array, "n_words tasks d_obs columns"]:
         """Return the table of the matrices M_o of all words."""
         rows = jnp.swapaxes(matrices, 1, 2)[:, None]
-        if not self.normalize_observations:
-            return rows
-        return rows * self._scales()[None, :, :, None]
+        if self.normalize_observations:
+            rows = rows * self._scales()[None, :, :, None]
+        return self._kept(rows)
 
-    def map_rows(self, name: str) -> Float[Array, "1 tasks d_obs d_in"]:
+    def map_rows(self, name: str) -> Float[Array, "1 tasks d_obs columns"]:
         """Return the row of a fixed map: for each task the matrix of its own size."""
+        return self._kept(self.map_matrices(name))
+
+    def map_matrices(self, name: str) -> Float[Array, "1 tasks d_obs d_in"]:
+        """Return M_o of a fixed map, transposed and scaled, for each task."""
         rows, sigma = self.projection.input_dim, self.projection.scale
         largest = self.observation_size
         sizes = [task.observation_space.size for task in self.tasks]
@@ -101,15 +120,24 @@ class ProjectedTasks(eqx.Module):
 
     def matrix_of(
         self, word: Int[Array, "*length"], task: Int[Array, ""], params: MetaParams
-    ) -> Float[Array, "d_obs d_in"]:
-        """Return the matrix that observations of a task are multiplied by."""
+    ) -> Float[Array, "d_obs columns"]:
+        """Return what is kept of an episode's matrix: see `MetaParams.table`."""
         if params.table is not None:
             return params.table[word, task if params.table.shape[1] > 1 else 0]
         bases: Any = params.bases
         matrix = self.projection.matrix(word, bases, self.observation_size).T
-        if not self.normalize_observations:
-            return matrix
-        return matrix * self._scales()[task][:, None]
+        if self.normalize_observations:
+            matrix = matrix * self._scales()[task][:, None]
+        return self._kept(matrix)
+
+    def _kept(
+        self, rows: Float[Array, "*words d_obs d_in"]
+    ) -> Float[Array, "*words d_obs columns"]:
+        """Return the rows of M_o transposed or, for a frame, their inner products."""
+        if self.encoder == "none":
+            return rows
+        # Accelerators multiply with fewer digits unless told not to.
+        return jnp.matmul(rows, jnp.swapaxes(rows, -1, -2), precision="highest")
 
     def _scales(self) -> Float[Array, "tasks d_obs"]:
         """The factors that bring observations to unit size."""

@@ -39,6 +39,7 @@ __all__ = [
     "draw_params",
     "draws_before",
     "log_row",
+    "next_stage",
     "seed_key",
     "start",
     "train",
@@ -103,19 +104,23 @@ def train(
     at the first update that gives a number that is not finite.
     """
     use_cache()
-    now = start(key, config) if state is None else state
-    step, test = _programs(config.program)
-    log, params, phase = [], None, -1
+    now = start(key, config.stage_configs[0]) if state is None else state
+    log, params, phase = [], None, None
     for number in range(int(now.n_done) + 1, config.n_updates + 1):
-        if draws_before(number, config) != phase:
-            phase = draws_before(number, config)
-            params = draw_params(key, config, number)
+        place = config.stage_of(number)
+        stage = config.stage_configs[place]
+        if place != config.stage_of(number - 1) and number > 1:
+            now = next_stage(key, now, stage)
+        step, test = _programs(stage.program)
+        if (place, draws_before(number, stage)) != phase:
+            phase = place, draws_before(number, stage)
+            params = draw_params(key, stage, number)
         now, metrics = step(now, params)
         check_finite(number, metrics)
         if is_tested(number, config):
-            found = test(now.agent, *evaluation_inputs(key, number, config))
-            metrics |= named(found, config.test_maps)
-        row = log_row(number, metrics, config)
+            found = test(now.agent, *evaluation_inputs(key, number, stage))
+            metrics |= named(found, stage.test_maps)
+        row = log_row(number, metrics, stage)
         log.append(row)
         if report is not None:
             report(now, row)
@@ -149,6 +154,18 @@ def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
     params = draw_params(key, config)
     rollout = _start_rollout(key_rollout, env, params, agent, config.n_envs)
     return TrainState(agent, optimizer, rollout, key_updates, jnp.zeros((), int))
+
+
+def next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> TrainState:
+    """Begin new episodes under other settings; the agent stays, Adam starts anew."""
+    number = int(state.n_done) + 1
+    key_rollout = jax.random.fold_in(jax.random.fold_in(key, 0x57A6E), number)
+    env = stage.program.training_env()
+    params = draw_params(key, stage, number)
+    rollout = _start_rollout(key_rollout, env, params, state.agent, stage.n_envs)
+    return state._replace(
+        optimizer=start_optimizer(state.agent, stage), rollout=rollout
+    )
 
 
 def update(

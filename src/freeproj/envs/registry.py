@@ -3,12 +3,16 @@
 A name is a family with an optional level, `HigherLower` or `HigherLowerHard`. Without a
 level the first one is meant: for the tasks of this package Easy, the paper's. POPGym's
 ids, `popgym-HigherLowerHard-v0`, are understood too, and mean exactly POPGym's task.
-The two differ for RepeatPrevious, whose delay is the paper's under the plain name. Your
-own task is `module:attribute`: a class, a function that makes one, or an instance.
+The two differ for RepeatPrevious, whose delay is the paper's under the plain name. Any
+other numbers stand in brackets, `RepeatPrevious(delay=2)`; those left out are the first
+level's. Your own task is `module:attribute`: a class, a function that makes one, or an
+instance.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,11 +36,11 @@ class Family:
     popgym_name: str | None = None
     popgym_factory: Callable[..., Environment] | None = None
 
-    def make(self, level: str = "") -> Environment:
-        """Return the task at a level, by default the first one."""
+    def make(self, level: str = "", **numbers: Any) -> Environment:
+        """Return the task at a level, by default the first, with its numbers or own."""
         if not level:
             level = next(iter(self.levels), "")
-        return self.factory(**self.levels.get(level, {}))
+        return self.factory(**{**self.levels.get(level, {}), **numbers})
 
     def make_popgym(self, level: str = "") -> Environment:
         """Return POPGym's own version of the task, where the two differ."""
@@ -83,10 +87,11 @@ def register(
 
 def make(name: str) -> Environment:
     """Return the task of a name: a family, one with a level, or `module:attribute`."""
-    family, level = find(name)
+    plain, numbers = _numbers(name)
+    family, level = find(plain)
     popgym = name.startswith("popgym-")
     try:
-        task = (family.make_popgym if popgym else family.make)(level)
+        task = (family.make_popgym if popgym else family.make)(level, **numbers)
     except TypeError as error:
         raise ValueError(f"The task {name!r} cannot be made: {error}") from error
     if not isinstance(task, Environment):
@@ -132,6 +137,23 @@ def task_name(task: Any) -> str:
         f"{task!r} differs from what its class makes without arguments, so a name "
         "cannot stand for it; write a function that returns it, and pass that."
     )
+
+
+def _numbers(name: str) -> tuple[str, dict[str, int | float]]:
+    """Split `Name(key=1, other=2.5)` into the name and its numbers."""
+    plain, bracket, inside = name.partition("(")
+    if not bracket:
+        return name, {}
+    pattern = r"\s*(\w+)\s*=\s*(-?[\d.]+(?:e-?\d+)?)\s*"
+    pairs = [
+        re.fullmatch(pattern, each) for each in inside.removesuffix(")").split(",")
+    ]
+    if not name.endswith(")") or not all(pairs):
+        raise ValueError(
+            f"No environment {name!r}: numbers in brackets are written as in "
+            "RepeatPrevious(delay=2)."
+        )
+    return plain, {pair[1]: ast.literal_eval(pair[2]) for pair in pairs if pair}
 
 
 def _factory(thing: Any, name: str) -> Callable[..., Environment]:

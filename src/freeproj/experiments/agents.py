@@ -24,14 +24,13 @@ from freeproj.agents import ActorCritic
 from freeproj.config import TrainConfig
 from freeproj.envs.base import Box
 from freeproj.experiments.arrays import load_tree, save_tree
-from freeproj.experiments.run import read_run
+from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, parse_toml, to_toml
 from freeproj.files import DAMAGED
 from freeproj.metaenv import MetaEnv
 from freeproj.names import suggestion
 from freeproj.plain_arrays import read_arrays
 from freeproj.rollout import first_steps
-from freeproj.training import start
 
 __all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent", "read_card"]
 
@@ -115,7 +114,8 @@ class _Player:
             )
         key_params, key_reset, self._key = jax.random.split(jax.random.key(seed), 3)
         params = self._env.draw_params(key_params)
-        self._state = jax.jit(self._env.reset)(key_reset, params)[1]
+        begun = jax.jit(self._env.reset)(key_reset, params)[1]
+        self._state = self._env.unseen(begun)
         self._memory: Any = agent.initial_state(1)
         self._action: Array | None = None
         self._n_steps = 0
@@ -131,7 +131,7 @@ class _Player:
             )
         key = jax.random.fold_in(self._key, self._n_steps)
         now = (seen, self._action, jnp.asarray(reward, float), jnp.asarray(ended))
-        self._action, own, self._memory = _act(
+        self._action, own, self._memory, self._state = _act(
             self._agent, self._env, self._state, self._memory, key, now, greedy
         )
         self._n_steps += 1
@@ -141,15 +141,17 @@ class _Player:
 
 @eqx.filter_jit
 def _act(agent: ActorCritic, env: MetaEnv, state, memory, key, now, greedy: bool):
-    """Return the action, the same in the task's own terms, and the next memory."""
+    """Return the action, the same in the task's own terms, memory and state after."""
     seen, action, reward, ended = now
-    inputs = env._inputs(seen, state, action, reward, ended)[None]
+    inputs, state = env.observe(state._replace(shown=seen), action, reward, ended)
+    inputs = inputs[None]
     mask = env.action_mask(state)
     policy, _, memory = agent.step(
         inputs, memory, first_steps(env, inputs), None if mask is None else mask[None]
     )
     action = (policy.mode() if greedy else policy.sample(key))[0]
-    return action, env.actions.translate(state.action_map, action, 0), memory
+    own = env.actions.translate(state.action_map, action, 0)
+    return action, own, memory, env.after(state, action)
 
 
 def load_agent(source: str | Path) -> LoadedAgent:
@@ -168,7 +170,8 @@ def load_agent(source: str | Path) -> LoadedAgent:
             f"{suggestion(str(source), PRETRAINED)} Shipped: {', '.join(PRETRAINED)}."
         )
     config = config_from(parse_toml(_text(path, "config"), path))
-    return LoadedAgent(load_tree(path, _like(config).agent), config, read_card(path))
+    like = state_shapes(config)[-1].agent
+    return LoadedAgent(load_tree(path, like), config, read_card(path))
 
 
 def export_agent(
@@ -195,19 +198,14 @@ def read_card(path: str | Path) -> dict[str, Any]:
 
 def _agent_of_run(folder: Path) -> LoadedAgent:
     run = read_run(folder)
-    like = _like(run.config)
+    likes = state_shapes(run.config)
     if run.is_finished:
-        agent = load_tree(run.folder / "agent.npz", like.agent)
+        agent = load_tree(run.folder / "agent.npz", likes[-1].agent)
     elif run.has_checkpoint:
-        agent = run.newest_state(like).agent
+        agent = run.newest_state(*likes).agent
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)
-
-
-def _like(config: TrainConfig) -> Any:
-    """Return a training state that has shapes but no values."""
-    return jax.eval_shape(lambda: start(jax.random.key(0), config))
 
 
 def _text(path: Path, name: str) -> str:

@@ -28,7 +28,7 @@ import logging
 import math
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ __all__ = [
     "read_run",
     "run_folder",
     "run_training",
+    "state_shapes",
 ]
 
 
@@ -127,22 +128,23 @@ class Run:
         except (KeyError, TypeError) as error:
             raise ValueError(f"{path} has a line without a time.") from error
 
-    def resume(self, like: PyTree) -> tuple[PyTree, int]:
+    def resume(self, *likes: PyTree) -> tuple[PyTree, int]:
         """Return the stored state and the number of updates behind it; cut the log.
 
         Args:
-            like: a state of the same settings, for its structure and shapes.
+            likes: states of the same settings, for their structure and shapes: one for
+                each stage of the run.
         """
-        state = self.newest_state(like)
+        state = self.newest_state(*likes)
         n_done = int(state.n_done)
         self.cut(n_done)
         return state, n_done
 
-    def newest_state(self, like: PyTree) -> PyTree:
+    def newest_state(self, *likes: PyTree) -> PyTree:
         """Return the newest state that is whole and whose updates are all logged."""
-        states = [load_tree(self._checkpoint, like)]
+        states = [_load_state(self._checkpoint, likes)]
         with contextlib.suppress(ValueError):  # it may be missing or torn
-            states.append(load_tree(self._latest, like))
+            states.append(_load_state(self._latest, likes))
         for state in sorted(states, key=lambda each: -int(each.n_done)):
             if self._has_logged(int(state.n_done)):
                 return state
@@ -321,8 +323,25 @@ def begin_run(run: Run) -> TrainState | None:
     if not run.has_checkpoint:
         run.cut(0)  # an update may be in the log whose checkpoint never came
         return None
-    key, config = seed_key(run.config.seed), run.config
-    return run.resume(jax.eval_shape(lambda: start(key, config)))[0]
+    return run.resume(*state_shapes(run.config))[0]
+
+
+def state_shapes(config: TrainConfig) -> list[PyTree]:
+    """Return states that have shapes but no values, one for each stage of a run."""
+    key = jax.random.key(0)
+    return [
+        jax.eval_shape(lambda stage=stage: start(key, stage))
+        for stage in config.stage_configs
+    ]
+
+
+def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
+    """Read a state in the shapes of the stage that it was written in."""
+    *others, last = likes
+    for like in others:
+        with contextlib.suppress(ValueError):
+            return load_tree(path, like)
+    return load_tree(path, last)
 
 
 def _written_by() -> str:

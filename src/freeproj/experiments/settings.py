@@ -284,6 +284,8 @@ def typed(key: str, value: Any) -> Any:
 
 def _typed(value: Any, default: Any, key: str) -> Any:
     """Return the value in the type of the default, if the conversion loses nothing."""
+    if key == "stages":
+        return _stages(value)
     several = isinstance(default, tuple) or key == "task"
     if several and isinstance(value, list | tuple) and value:
         if all(isinstance(each, str) for each in value):
@@ -303,6 +305,16 @@ def _typed(value: Any, default: Any, key: str) -> Any:
     kind = "list of names" if isinstance(default, tuple) else type(default).__name__
     article = "an" if kind == "int" else "a"
     raise ValueError(f"`{key}` must be {article} {kind}, got {value!r}.")
+
+
+def _stages(value: Any) -> tuple[tuple[tuple[str, Any], ...], ...]:
+    """Return each stage as sorted pairs of a dotted key and its checked value."""
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"`stages` must be a list of tables, got {value!r}.")
+    tables = [
+        dotted(stage if isinstance(stage, Mapping) else dict(stage)) for stage in value
+    ]
+    return tuple(tuple(sorted(_checked(_renamed(table)).items())) for table in tables)
 
 
 def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,9 +350,12 @@ def _short(name: str) -> str:
 
 def _toml(plain: Mapping[str, Any]) -> str:
     tables = {key: value for key, value in plain.items() if isinstance(value, dict)}
-    lines = [f"{key} = {_value(plain[key])}" for key in plain if key not in tables]
-    for name, table in tables.items():
-        lines += ["", f"[{name}]", *(f"{k} = {_value(v)}" for k, v in table.items())]
+    stages = [dict(stage) for stage in plain.get("stages", ())]
+    single = [key for key in plain if key not in tables and key != "stages"]
+    lines = [f"{key} = {_value(plain[key])}" for key in single]
+    blocks = [(f"[{name}]", table) for name, table in tables.items()]
+    for head, table in (*blocks, *(("[[stages]]", stage) for stage in stages)):
+        lines += ["", head, *(f"{k} = {_value(v)}" for k, v in table.items())]
     return "\n".join(lines) + "\n"
 
 

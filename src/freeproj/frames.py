@@ -1,0 +1,116 @@
+"""Frames: what an agent has seen, in coordinates that no projection can change.
+
+A projection keeps inner products: x_t = M o_t with MᵀM = σ²I gives ⟨x_s, x_t⟩ =
+σ²⟨o_s, o_t⟩ whatever M is. So each episode keeps an orthonormal frame, built by
+Gram–Schmidt in the order in which directions appear, and the agent sees the coordinates
+of x_t in it. They are the rows of the Cholesky factor of the Gram matrix of everything
+seen so far, hence the same under every projection: the agent is invariant by
+construction, not on average.
+
+    c = Q x;  rest = x - Qᵀ c;  a new row rest/|rest| where |rest| > THRESHOLD |x|
+
+`see` needs inner products only. With the Gram matrix G = AᵀA of a linear map x = A o,
+it works on o and on coefficients of the rows in terms of A: Q = W Aᵀ, c = W G o. That
+is exact for every linear map, isometry or not, and costs k x d_obs instead of k x d.
+`PlainFrame` is the same in NumPy, for one vector after the other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+__all__ = ["THRESHOLD", "Frame", "PlainFrame", "empty", "see"]
+
+# A direction counts as new when it has this share of the vector's norm. Rounding is
+# 1e-7 of the norm, so a new row is exact to 1e-5; less would make rows of rounding.
+THRESHOLD = 1e-2
+
+
+class Frame(NamedTuple):
+    """The directions met so far: the first `n_known` rows, zeros after them."""
+
+    rows: Float[Array, "k d"]
+    n_known: Int[Array, ""]
+
+
+def empty(size: int, dim: int) -> Frame:
+    """Return the frame of an episode that has shown nothing yet."""
+    return Frame(jnp.zeros((size, dim)), jnp.zeros((), jnp.int32))
+
+
+def see(
+    frame: Frame, x: Float[Array, " d"], gram: Float[Array, "d d"] | None = None
+) -> tuple[Float[Array, " slot"], Frame]:
+    """Return k coordinates and what is left over, |rest|; and the frame after x.
+
+    Args:
+        gram: the Gram matrix of a linear map that x is seen through; None: no map.
+    """
+
+    def dual(vectors):
+        return vectors if gram is None else vectors @ gram
+
+    known = frame.rows @ dual(x)
+    rest = x - known @ frame.rows
+    more = frame.rows @ dual(rest)  # once more, for rounding
+    known, rest = known + more, rest - more @ frame.rows
+    length = _norm(rest @ dual(rest))
+    is_new = (length > THRESHOLD * _norm(x @ dual(x))) & (
+        frame.n_known < len(frame.rows)
+    )
+    place = (jnp.arange(len(frame.rows)) == frame.n_known) & is_new
+    row = rest / jnp.where(is_new, length, 1.0)
+    coordinates = jnp.where(place, length, known)
+    left_over = jnp.where(is_new, 0.0, length)
+    rows = jnp.where(place[:, None], row, frame.rows)
+    following = Frame(rows, frame.n_known + is_new)
+    return jnp.append(coordinates, left_over), following
+
+
+def _norm(square: Float[Array, ""]) -> Float[Array, ""]:
+    """Return the root of a square that rounding may have made negative."""
+    return jnp.sqrt(jnp.maximum(square, 0.0))
+
+
+class PlainFrame:
+    """The same frame in NumPy: `see` one vector after the other.
+
+    Args:
+        size: k, the number of directions that are kept.
+        dim: d, the number of entries of a vector.
+    """
+
+    def __init__(self, size: int, dim: int):
+        for name, value in (("size", size), ("dim", dim)):
+            if value < 1:
+                raise ValueError(f"`{name}` must be at least 1, got {value}.")
+        self.rows = np.zeros((size, dim), np.float32)
+        self.n_known = 0
+
+    def clear(self) -> None:
+        """Forget all directions: a new episode begins."""
+        self.rows[:] = 0
+        self.n_known = 0
+
+    def see(self, x: Float[np.ndarray, " d"]) -> Float[np.ndarray, " slot"]:
+        """Return k coordinates and what is left over, |rest|; keep a new direction."""
+        x = np.asarray(x, np.float32)
+        seen = np.zeros(len(self.rows) + 1, np.float32)
+        rows = self.rows[: self.n_known]
+        known = rows @ x
+        rest = x - known @ rows
+        more = rows @ rest  # once more, for rounding
+        rest = rest - more @ rows
+        seen[: self.n_known] = known + more
+        length = np.sqrt(rest @ rest)
+        if length > THRESHOLD * np.sqrt(x @ x) and self.n_known < len(self.rows):
+            self.rows[self.n_known] = rest / length
+            seen[self.n_known] = length
+            self.n_known += 1
+        else:
+            seen[-1] = length
+        return seen
