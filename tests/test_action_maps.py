@@ -107,6 +107,4 @@ def test_actions_by_use_forget_their_order_at_the_next_episode():
 
 def test_continuous_actions_have_no_order_of_use():
     with pytest.raises(ValueError, match="discrete"):
-        MetaEnv(
-            "StatelessPendulum", FreeProjection(2, 1, 8), action_map="by_use"
-        ).actions
+        MetaEnv("StatelessPendulum", FreeProjection(2, 1, 8), action_map="by_use")
