@@ -14,9 +14,9 @@ import optax
 import pytest
 from timing import compare, in_turns, say
 
-from freeproj import ppo
 from freeproj.agents import ActorCritic, Categorical
 from freeproj.envs.base import Discrete
+from freeproj.learning import ppo
 
 N_TIMES, N_BATCH, N_MINIBATCHES, N_FEATURES, N_ACTIONS = 1024, 8, 8, 128, 4
 PEAK_SIZE = 2048

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.stats
 from timing import best, compare
 
-from freeproj import matrices, words
+from freeproj.projection import matrices, words
 
 DIM = 128
 

@@ -14,7 +14,8 @@ import jax.numpy as jnp
 import pytest
 from timing import best, compare, say
 
-from freeproj import FreeProjection, MetaEnv, envs, words
+from freeproj import FreeProjection, MetaEnv, envs
+from freeproj.projection import words
 
 N_STEPS = 300
 PROJECTION = FreeProjection.with_words(256, length=4)

@@ -18,8 +18,8 @@ from freeproj.experiments.engines.local import n_cores
 from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.engines.worker import SINGLE_THREAD
 from freeproj.experiments.settings import read_config, to_toml
-from freeproj.seeds import train_seeds
-from freeproj.training import train
+from freeproj.learning.many_seeds import train_seeds
+from freeproj.learning.train import train
 
 N_UPDATES, N_TURNS, TARGET = 8, 3, 1.1
 

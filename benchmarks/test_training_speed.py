@@ -14,13 +14,13 @@ import pytest
 from test_agents_speed import PEAK_SIZE, flops_of_sample, product
 from timing import adopt, in_turns, run, say
 
-from freeproj import ppo
 from freeproj.experiments.engines.worker import SINGLE_THREAD
 from freeproj.experiments.settings import read_config
-from freeproj.held_out import evaluation_inputs, run_evaluation
-from freeproj.learning import Batch, learn
-from freeproj.rollout import collect
-from freeproj.training import draw_params, start
+from freeproj.learning import ppo
+from freeproj.learning.learn import Batch, learn
+from freeproj.learning.rollout import collect
+from freeproj.learning.schedule import evaluation_inputs, run_evaluation
+from freeproj.learning.train import draw_params, start
 
 KEY = jax.random.key(0)
 # Fraction of the product's rate that collecting is asked for.
@@ -126,9 +126,9 @@ READY_TO_UPDATE = """
 import functools, time
 began = time.perf_counter()
 import jax
-from freeproj.cache import use_cache
+from freeproj.storage.cache import use_cache
 from freeproj.experiments.settings import read_config
-from freeproj.training import draw_params, start, update
+from freeproj.learning.train import draw_params, start, update
 use_cache()
 key, config = jax.random.key(0), read_config("paper")
 state, params = start(key, config), draw_params(key, config)

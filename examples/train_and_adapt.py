@@ -8,7 +8,7 @@ Seconds long, so it learns next to nothing; `freeproj train laptop` takes minute
 import jax
 
 import freeproj as fp
-from freeproj.config import EvaluationConfig, NetworkConfig, PPOConfig
+from freeproj.learning.config import EvaluationConfig, NetworkConfig, PPOConfig
 
 config = fp.TrainConfig(
     task="RepeatFirst",

@@ -24,12 +24,12 @@ FAST = (
     "experiments/test_dataset.py",
     "experiments/test_settings.py",
     "experiments/test_study.py",
-    "test_action_maps.py",
-    "test_config.py",
-    "test_geometry.py",
+    "learning/test_config.py",
+    "projection/test_actions.py",
+    "projection/test_cayley.py",
+    "projection/test_words.py",
     "test_study.py",
     "test_version.py",
-    "test_words.py",
 )
 
 

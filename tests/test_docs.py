@@ -11,8 +11,8 @@ import yaml
 
 import freeproj
 from freeproj import cli
-from freeproj.config import TrainConfig
 from freeproj.experiments.settings import config_from
+from freeproj.learning.config import TrainConfig
 from freeproj.report.figures import FIGURES
 
 ROOT = Path(__file__).parents[1]
@@ -25,7 +25,7 @@ API = "\n".join(text for name, text in PAGES.items() if name.startswith("api/"))
 SHOWN = set(re.findall(r"^::: (\S+)$", API, re.MULTILINE))  # by mkdocstrings
 
 # Modules that users have no business with.
-INNER = {"__main__", "cli", "files", "plain_arrays"}
+INNER = {"__main__", "cli"}
 
 
 def nav_pages(entry):
@@ -45,7 +45,7 @@ def test_every_command_is_in_the_docs(command):
 @pytest.mark.parametrize("name", freeproj.__all__)
 def test_every_public_name_is_on_the_api_pages(name):
     assert f"`fp.{name}`" in PAGES["api/index.md"]
-    home = f"freeproj.{freeproj._HOMES.get(name, name)}"
+    home = f"freeproj.{(freeproj._HOMES | freeproj._MODULES).get(name, name)}"
     if name != "__version__":
         assert any(module == home or module.startswith(f"{home}.") for module in SHOWN)
 
@@ -56,6 +56,9 @@ def test_every_module_is_on_the_api_pages():
     modules |= {path.parent.name for path in source.glob("*/__init__.py")}
     shown = {module.split(".")[1] for module in SHOWN}
     assert modules - {"__init__"} - INNER <= shown
+    for folder in ("projection", "meta", "learning"):  # one by one
+        files = source.glob(f"{folder}/[a-z]*.py")
+        assert {f"freeproj.{folder}.{path.stem}" for path in files} <= SHOWN
 
 
 @pytest.mark.parametrize("package", ["agents", "envs", "lsmdp", "spectra", "stats"])

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import pytest
 
-from freeproj.families import family_of
+from freeproj.projection.families import family_of
 
 
 def turn(key, dim):

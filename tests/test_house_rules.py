@@ -59,7 +59,7 @@ HOMES = {
     "jinja2": ("report.page",),
     "duckdb": ("report", "experiments.tidy"),
     "ray": ("experiments.engines.ray",),
-    "optax": ("learning",),
+    "optax": ("learning.learn",),
     "gymnasium": ("adapters",),
     "gymnax": ("adapters",),
     "torch": ("adapters",),
@@ -147,7 +147,7 @@ def test_imports_point_down_inside_report_and_experiments(module):
 
 def test_claims_need_no_drawing_library():
     code = (
-        "import sys, freeproj.report.paper.claims; "
+        "import sys, freeproj.findings.claims; "
         "print([n for n in ('matplotlib', 'plotly', 'jinja2') if n in sys.modules])"
     )
     run = subprocess.run(

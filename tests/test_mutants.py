@@ -23,29 +23,29 @@ class Mutant(NamedTuple):
 
 MUTANTS = {
     "no action mask while playing and evaluating": Mutant(
-        "rollout.py",
+        "learning/rollout.py",
         "agent.step(state.inputs, state.memory, fresh, mask)",
         "agent.step(state.inputs, state.memory, fresh)",
-        "tests/test_training.py::test_masked_actions_are_never_taken",
+        "tests/learning/test_train.py::test_masked_actions_are_never_taken",
     ),
     "no action mask in the loss": Mutant(
-        "learning.py",
+        "learning/learn.py",
         "rollout.inputs, batch.memory, fresh, rollout.mask",
         "rollout.inputs, batch.memory, fresh",
-        "tests/test_core_laws.py::test_the_loss_sees_the_same_masks_as_the_player",
+        "tests/learning/test_core_laws.py::test_the_loss_sees_the_same_masks_as_the_player",
     ),
     "an evaluation window one step too long": Mutant(
-        "evaluation.py",
+        "learning/evaluate.py",
         "done & (tally.step < n_steps)",
         "done & (tally.step <= n_steps)",
-        "tests/test_core_laws.py::"
+        "tests/learning/test_core_laws.py::"
         "test_the_window_counts_what_ends_within_its_steps_and_nothing_later",
     ),
     "a linear schedule that forgets the minibatches": Mutant(
-        "learning.py",
+        "learning/learn.py",
         "config.n_updates * plan.n_epochs * plan.n_minibatches",
         "config.n_updates * plan.n_epochs",
-        "tests/test_core_laws.py::"
+        "tests/learning/test_core_laws.py::"
         "test_the_linear_schedule_ends_with_the_last_minibatch_of_the_last_update",
     ),
     "no Holm over the cells of a claim": Mutant(

@@ -6,12 +6,12 @@ import stat
 import pytest
 
 from fake_dataset import fake_dataset
-from freeproj import cache
 from freeproj.cli import main
 from freeproj.experiments.tidy import _setting, _text
-from freeproj.names import Registry, printable
 from freeproj.report.tables import _cell, _csv
 from freeproj.report.tables.grid import Column, Grid, to_latex, to_markdown, to_terminal
+from freeproj.storage import cache
+from freeproj.storage.names import Registry, printable
 
 EVIL = "a\x1b[31m<b>\nx\u202e"
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.answer import answer
+from freeproj.findings.labels import map_title, task_title, value_text
 from freeproj.published import load, names, published
-from freeproj.report.paper.answer import answer
-from freeproj.report.paper.labels import map_title, task_title, value_text
 from freeproj.report.tables.maps import MapRecord, interval_text, map_records
 from freeproj.stats.intervals import Summary, summarise
 

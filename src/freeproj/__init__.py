@@ -42,51 +42,58 @@ __all__ = [
 
 # Where a name that is not itself a module lives.
 _HOMES = {
-    "EvaluationConfig": "config",
-    "FreeProjection": "projection",
-    "MetaEnv": "metaenv",
-    "NetworkConfig": "config",
-    "PPOConfig": "config",
-    "Study": "notebook",
-    "TrainConfig": "config",
-    "evaluate": "evaluation",
+    "EvaluationConfig": "learning.config",
+    "FreeProjection": "projection.projection",
+    "MetaEnv": "meta.episodes",
+    "NetworkConfig": "learning.config",
+    "PPOConfig": "learning.config",
+    "Study": "report.notebook",
+    "TrainConfig": "learning.config",
+    "evaluate": "learning.evaluate",
     "load_agent": "experiments.agents",
     "read_config": "experiments.settings",
     "read_dataset": "experiments.dataset",
     "register": "envs.registry",
-    "train": "training",
+    "train": "learning.train",
+}
+
+# Where a module lives whose name is not its place.
+_MODULES = {
+    "action_maps": "projection.actions",
+    "geometry": "projection.cayley",
+    "matrices": "projection.matrices",
+    "metaenv": "meta.episodes",
+    "words": "projection.words",
 }
 
 if TYPE_CHECKING:
-    from freeproj import (
-        action_maps,
-        envs,
-        geometry,
-        lsmdp,
-        matrices,
-        metaenv,
-        projection,
-        spectra,
-        stats,
-        words,
-    )
-    from freeproj.config import EvaluationConfig, NetworkConfig, PPOConfig, TrainConfig
+    from freeproj import envs, lsmdp, projection, spectra, stats
     from freeproj.envs.registry import register
-    from freeproj.evaluation import evaluate
     from freeproj.experiments.agents import load_agent
     from freeproj.experiments.dataset import read_dataset
     from freeproj.experiments.settings import read_config
-    from freeproj.metaenv import MetaEnv
-    from freeproj.notebook import Study
-    from freeproj.projection import FreeProjection
-    from freeproj.training import train
+    from freeproj.learning.config import (
+        EvaluationConfig,
+        NetworkConfig,
+        PPOConfig,
+        TrainConfig,
+    )
+    from freeproj.learning.evaluate import evaluate
+    from freeproj.learning.train import train
+    from freeproj.meta import episodes as metaenv
+    from freeproj.meta.episodes import MetaEnv
+    from freeproj.projection import actions as action_maps
+    from freeproj.projection import cayley as geometry
+    from freeproj.projection import matrices, words
+    from freeproj.projection.projection import FreeProjection
+    from freeproj.report.notebook import Study
 
 
 def __getattr__(name: str):
     if name in _HOMES:
         return getattr(importlib.import_module(f"freeproj.{_HOMES[name]}"), name)
     if name in __all__:
-        return importlib.import_module(f"freeproj.{name}")
+        return importlib.import_module(f"freeproj.{_MODULES.get(name, name)}")
     raise AttributeError(f"module 'freeproj' has no attribute {name!r}")
 
 

@@ -17,7 +17,7 @@ from freeproj.adapters.numpy_core import (
     matrix,
     table,
 )
-from freeproj.families import FAMILIES, family_of
+from freeproj.projection.families import FAMILIES, family_of
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -5,10 +5,10 @@ import pytest
 
 from corridor import SHORT, Corridor, long_corridor
 from freeproj import FreeProjection
-from freeproj.config import EvaluationConfig, TrainConfig
 from freeproj.envs import HigherLower, make, task_name
 from freeproj.experiments.run import open_run, read_run
 from freeproj.experiments.settings import read_config, run_name
+from freeproj.learning.config import EvaluationConfig, TrainConfig
 from own_things import backwards, make_gru, signs
 
 

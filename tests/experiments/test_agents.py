@@ -9,8 +9,8 @@ import pytest
 from freeproj.experiments import agents
 from freeproj.experiments.agents import LoadedAgent, export_agent, load_agent
 from freeproj.experiments.settings import read_config
-from freeproj.rollout import first_steps
-from freeproj.training import start
+from freeproj.learning.rollout import first_steps
+from freeproj.learning.train import start
 
 SETTINGS = {
     "task": "freeproj.envs.flash_cards:FlashCards",

@@ -1,9 +1,9 @@
 """Every file call of a run is a place to die: resume finds the last consistent pair.
 
-`Disk` stands between `freeproj.files` and the system. It counts the calls that change
-something, dies or fails at a chosen one, and knows what was synced: a file has the
-bytes of its last fsync, a folder the names of its last fsync. After a power cut only
-those are left, or those and half of what came after.
+`Disk` stands between `freeproj.storage.files` and the system. It counts the calls that
+change something, dies or fails at a chosen one, and knows what was synced: a file has
+the bytes of its last fsync, a folder the names of its last fsync. After a power cut
+only those are left, or those and half of what came after.
 """
 
 import contextlib
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from freeproj import files
 from freeproj.experiments import run as run_module
 from freeproj.experiments.run import Run
 from freeproj.experiments.settings import read_config
+from freeproj.storage import files
 
 CONFIG = read_config("smoke")
 

@@ -16,7 +16,7 @@ from freeproj.experiments.engines.local import run_local
 from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.run import open_run, run_training
 from freeproj.experiments.settings import read_config
-from freeproj.training import DivergedError, log_row
+from freeproj.learning.train import DivergedError, log_row
 
 SETTINGS = {"task": "broken_task:NAN", "n_updates": 2, "n_trials": 1}
 CONFIG = read_config("smoke", SETTINGS)

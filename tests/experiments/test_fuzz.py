@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from fake_dataset import fake_dataset
-from freeproj import plain_arrays
 from freeproj.experiments.agents import load_agent, read_card
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.dataset import read_dataset
@@ -22,7 +21,8 @@ from freeproj.experiments.store import load_records, save_records
 from freeproj.experiments.study import read_study
 from freeproj.experiments.tidy import read_csv
 from freeproj.report.data_files import read_matrix
-from freeproj.report.saved import load_numbers, save_numbers
+from freeproj.storage import arrays
+from freeproj.storage.saved import load_numbers, save_numbers
 
 N_CASES = 320  # for each of eleven readers
 SPLINTERS = (
@@ -167,7 +167,7 @@ def test_a_claim_of_terabytes_takes_no_memory(name, read, tmp_path):
 
 
 def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain_arrays, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(arrays, "MAX_BYTES", 2**20)
     path = tmp_path / "bomb.npz"
     np.savez_compressed(path, y=np.zeros(2**18))
     assert path.stat().st_size < 2**12

@@ -21,7 +21,7 @@ import freeproj
 from freeproj.experiments import run as run_module
 from freeproj.experiments.run import Run
 from freeproj.experiments.settings import read_config
-from freeproj.files import write_atomically
+from freeproj.storage.files import write_atomically
 
 pytestmark = pytest.mark.slow
 

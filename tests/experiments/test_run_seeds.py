@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from freeproj import seeds
 from freeproj.experiments.engines import local
 from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.engines.worker import train_runs
 from freeproj.experiments.run import open_run, run_training
 from freeproj.experiments.run_seeds import run_seeds
 from freeproj.experiments.settings import read_config, to_toml
-from freeproj.training import DivergedError
+from freeproj.learning import many_seeds
+from freeproj.learning.train import DivergedError
 
 SETTINGS = {"task": "HigherLower", "n_updates": 4, "evaluation.every": 2}
 CONFIGS = [read_config("smoke", SETTINGS | {"seed": seed}) for seed in range(3)]
@@ -110,7 +110,7 @@ def test_a_locked_and_a_damaged_seed_hold_up_no_other(together, tmp_path):
 def test_a_seed_that_diverges_is_marked_and_the_others_go_on(
     alone, tmp_path, monkeypatch
 ):
-    check = seeds.check_finite
+    check = many_seeds.check_finite
 
     def check_finite(number, metrics):
         if number == 2 and math.isclose(metrics["loss/value"], bad, rel_tol=1e-3):
@@ -118,7 +118,7 @@ def test_a_seed_that_diverges_is_marked_and_the_others_go_on(
         check(number, metrics)
 
     bad = alone[1].log()[1]["loss/value"]
-    monkeypatch.setattr(seeds, "check_finite", check_finite)
+    monkeypatch.setattr(many_seeds, "check_finite", check_finite)
     ends = run_seeds(CONFIGS, tmp_path)
     assert str(ends[1]) == str(DivergedError(2, "loss"))
     run = open_run(tmp_path, CONFIGS[1])

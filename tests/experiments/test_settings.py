@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from freeproj.config import PPOConfig, TrainConfig
 from freeproj.experiments import settings as module
 from freeproj.experiments.engines import split_finished
 from freeproj.experiments.run import open_run, read_run
@@ -23,6 +22,7 @@ from freeproj.experiments.settings import (
     run_name,
     to_toml,
 )
+from freeproj.learning.config import PPOConfig, TrainConfig
 
 OLD = Path(__file__).parents[1] / "golden" / "run_0_1_0"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from freeproj.report.figures import block_spectra, find, lsmdp, make_figure
-from freeproj.report.saved import load_numbers
+from freeproj.storage.saved import load_numbers
 
 SMALL = {
     "block-spectra": {"dim": 4, "n_trials": 2},

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from fake_dataset import fake_dataset, why_table_1
-from freeproj.config import TrainConfig
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.facts import differences_from_paper, study_facts
+from freeproj.findings.verdicts import Finding
+from freeproj.learning.config import TrainConfig
 from freeproj.report.figures import make_figure
 from freeproj.report.page.building import key_lines, make_report
 from freeproj.report.page.content import Study, published_studies
@@ -20,8 +22,6 @@ from freeproj.report.page.forest import forests
 from freeproj.report.page.html import duration_text
 from freeproj.report.page.json_data import plain, script_json
 from freeproj.report.page.widgets import disk_data
-from freeproj.report.paper.facts import differences_from_paper, study_facts
-from freeproj.report.paper.verdicts import Finding
 from freeproj.stats import Outcome
 
 SCRIPT = re.compile(r"<script.*?</script>", re.S)

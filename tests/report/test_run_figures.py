@@ -7,7 +7,7 @@ from fake_dataset import fake_dataset, why_table_1
 from freeproj.report.figures import FIGURES, find, make_figure
 from freeproj.report.figures.style import book_style, length_colour
 from freeproj.report.page.charts import CHARTS
-from freeproj.report.saved import load_numbers
+from freeproj.storage.saved import load_numbers
 
 FROM_RUNS = [name for name in FIGURES if find(name).needs_runs]
 STORAGE = {"redraw_every": 0, "projection.n_generators": 4}

@@ -5,8 +5,8 @@ import pytest
 
 from freeproj.report.figures import find, make_figure, own_data, save_figure
 from freeproj.report.figures.style import book_style
-from freeproj.report.saved import load_numbers
 from freeproj.spectra import limit_effective_dimension, own_data_report
+from freeproj.storage.saved import load_numbers
 
 SMALL = {"lengths": (1, 2, 4), "n_words": 16, "dim": 24, "n_trials": 6, "seed": 1}
 

@@ -10,8 +10,8 @@ import pytest
 from fake_dataset import fake_dataset, why_table_1
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.records import SetAside
-from freeproj.report.paper.labels import value_text
-from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS, PAPER_TASKS
+from freeproj.findings.labels import value_text
+from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS, PAPER_TASKS
 from freeproj.report.tables import FORMATS, TABLES, format_table
 from freeproj.report.tables.grid import Column, Grid, to_latex, to_markdown, to_terminal
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freeproj import matrices
+from freeproj.projection import matrices
 from freeproj.spectra import block_laws, blocks
 
 LENGTHS = (1, 2, 4, 8)

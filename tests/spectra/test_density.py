@@ -49,7 +49,7 @@ def test_moments_count_words_of_the_free_group():
     """m_k of T*T/n: closed products a_i^-1 a_j a_k^-1 … counted one by one."""
     from itertools import product
 
-    from freeproj.words import reduce
+    from freeproj.projection.words import reduce
 
     n = 3
     for k in (1, 2, 3):

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freeproj import matrices, words
+from freeproj.projection import matrices, words
 from freeproj.spectra.kernel import (
     _draw_sum,
     average_kernel,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import write_answer
+from freeproj.findings.answer import answer
+from freeproj.findings.claims import CLAIMS
 from freeproj.published import published
-from freeproj.report.paper.answer import answer
-from freeproj.report.paper.claims import CLAIMS
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,8 +15,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike, DTypeLike
 
-from freeproj import words
-from freeproj.projection import FreeProjection
+from freeproj.projection import words
+from freeproj.projection.projection import FreeProjection
 
 __all__ = [
     "MAX_TABLE",

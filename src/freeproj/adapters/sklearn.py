@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from freeproj.adapters.haar_rows import HaarRows
 from freeproj.adapters.numpy_core import draw_bases, draw_word, matrix
-from freeproj.projection import FreeProjection
+from freeproj.projection.projection import FreeProjection
 
 __all__ = ["FreeRandomProjection"]
 

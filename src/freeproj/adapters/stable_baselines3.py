@@ -23,7 +23,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from freeproj.adapters.flatten import flatten_batch, flatten_one, words_and_space
-from freeproj.projection import FreeProjection
+from freeproj.projection.projection import FreeProjection
 
 __all__ = ["RedrawBases", "VecFreeProjection"]
 

@@ -19,7 +19,7 @@ from freeproj.agents.lstm import LSTM
 from freeproj.agents.mingru import MinGRU
 from freeproj.agents.s5 import S5
 from freeproj.agents.transformer import Transformer
-from freeproj.names import Registry
+from freeproj.storage.names import Registry
 
 __all__ = ["MEMORIES", "Memory", "make_memory"]
 

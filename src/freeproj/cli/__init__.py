@@ -14,7 +14,7 @@ import sys
 import click
 
 from freeproj.cli.stopping import exit_code, explain, terminable
-from freeproj.names import printable
+from freeproj.storage.names import printable
 
 __all__ = ["main"]
 

@@ -48,7 +48,7 @@ def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
 def init(file: Path, base: str, settings: tuple[str, ...]) -> None:
     """Write all settings to FILE; edit it and pass it to `freeproj train`."""
     from freeproj.experiments.settings import read_config, to_toml
-    from freeproj.files import write_atomically
+    from freeproj.storage.files import write_atomically
 
     if file.exists():
         raise ValueError(f"{file} exists already; name a new file.")

@@ -11,8 +11,8 @@ import click
 from freeproj.cli.plotting import plot
 
 if TYPE_CHECKING:
-    from freeproj.config import TrainConfig
     from freeproj.experiments.agents import LoadedAgent
+    from freeproj.learning.config import TrainConfig
 
 __all__ = ["demo"]
 
@@ -84,7 +84,7 @@ def _trials(loaded: LoadedAgent) -> dict[str, Any]:
     """Return the mean return of each trial, seeing and blind, under new matrices."""
     import jax
 
-    from freeproj.evaluation import evaluate
+    from freeproj.learning.evaluate import evaluate
 
     key = jax.random.fold_in(jax.random.key(loaded.config.seed), 1)
     found = evaluate(key, loaded.agent, loaded.config, maps=("random", "zero"))
@@ -97,7 +97,7 @@ def _trials(loaded: LoadedAgent) -> dict[str, Any]:
 
 def _gif(loaded: LoadedAgent, folder: Path) -> str | None:
     """Draw an episode; None where Pillow is not installed."""
-    from freeproj.watching import play_episode
+    from freeproj.learning.watch import play_episode
 
     try:
         from freeproj.report.animation import save_gif

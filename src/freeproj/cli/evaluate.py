@@ -16,8 +16,8 @@ from freeproj.cli.progress import working
 from freeproj.cli.settings import SpreadCommand, split_words
 
 if TYPE_CHECKING:
-    from freeproj.config import TrainConfig
-    from freeproj.evaluation import EpisodeStats, Evaluation
+    from freeproj.learning.config import TrainConfig
+    from freeproj.learning.evaluate import EpisodeStats, Evaluation
 
 __all__ = ["evaluate", "watch"]
 
@@ -63,9 +63,9 @@ def evaluate(
     RUN is a run's folder, an exported file, or an agent that ships with freeproj:
     cartpole, flash-cards, repeat-first.
     """
-    from freeproj.evaluation import evaluate as measure
     from freeproj.experiments.agents import load_agent
-    from freeproj.training import seed_key
+    from freeproj.learning.evaluate import evaluate as measure
+    from freeproj.learning.train import seed_key
 
     loaded = load_agent(run)
     config, chosen = loaded.config, split_words(maps)
@@ -153,7 +153,7 @@ def _as_text(
 def _norms(
     config: TrainConfig, tasks: list[str], maps: dict[str, Evaluation]
 ) -> dict[str, float]:
-    from freeproj.evaluation import map_norms
+    from freeproj.learning.evaluate import map_norms
 
     other = tasks[0] if len(tasks) == 1 else ""  # the norm may depend on the task
     return map_norms(config.evaluation_env(other), tuple(maps))
@@ -201,7 +201,7 @@ def watch(
     if gif is not None and gif.suffix.lower() != ".gif":
         raise click.UsageError(f"`--gif` takes a file name ending in .gif, got {gif}.")
     from freeproj.experiments.agents import load_agent
-    from freeproj.watching import play_episode
+    from freeproj.learning.watch import play_episode
 
     loaded = load_agent(run)
     env = loaded.config.evaluation_env(task, map_ or loaded.config.test_maps[0])

@@ -55,8 +55,8 @@ def _card(loaded: LoadedAgent) -> dict[str, Any]:
     """Test the agent under several maps; returns are those of one trial."""
     import jax
 
-    from freeproj.evaluation import evaluate
     from freeproj.experiments.settings import flat
+    from freeproj.learning.evaluate import evaluate
 
     config = loaded.config
     found = evaluate(jax.random.key(2**31 - 1), loaded.agent, config, maps=_MAPS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from freeproj.names import printable
+from freeproj.storage.names import printable
 
 __all__ = ["echo"]
 

@@ -56,8 +56,8 @@ def report(
     """
     if published == (runs is not None):
         raise ValueError("Give either a folder of runs or --published.")
-    from freeproj.names import import_own
     from freeproj.report.page.building import key_lines, make_report
+    from freeproj.storage.names import import_own
 
     for module in modules:
         import_own(module, f"module {module!r}")

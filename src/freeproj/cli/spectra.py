@@ -203,7 +203,7 @@ def _progress(
     dim: int, lengths: list[int], n_words: int, trials: int | None, quiet: bool
 ) -> Iterator[Callable[[int], None] | None]:
     """Yield a callback that counts drawn bases: a bar on a terminal, else lines."""
-    from freeproj import words
+    from freeproj.projection import words
     from freeproj.spectra.advice import default_trials
 
     trials = default_trials(dim) if trials is None else trials

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from freeproj.cli.progress import held_out
-from freeproj.names import printable
+from freeproj.storage.names import printable
 
 __all__ = ["SweepView", "duration"]
 

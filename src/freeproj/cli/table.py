@@ -83,7 +83,7 @@ def table_width(wide: bool = False) -> int:
 
 
 def _no_runs(sources: tuple[str, ...], dataset) -> str:
-    from freeproj.report.paper.labels import run_counts
+    from freeproj.findings.labels import run_counts
 
     named = ", ".join(sources)
     if dataset.set_aside:
@@ -92,6 +92,6 @@ def _no_runs(sources: tuple[str, ...], dataset) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    from freeproj.files import write_atomically
+    from freeproj.storage.files import write_atomically
 
     write_atomically(path, lambda file: file.write(text.encode()))

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 from freeproj.cli.progress import held_out
-from freeproj.config import TrainConfig
+from freeproj.learning.config import TrainConfig
 
 __all__ = ["TrainProgress", "number", "summary", "summary_text"]
 

@@ -20,7 +20,7 @@ from typing import Any
 import equinox as eqx
 
 from freeproj.envs.base import Environment
-from freeproj.names import import_name, is_import_name, name_of, suggestion
+from freeproj.storage.names import import_name, is_import_name, name_of, suggestion
 
 __all__ = ["REGISTRY", "Family", "find", "make", "register", "task_name"]
 

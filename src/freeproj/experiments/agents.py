@@ -21,16 +21,16 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.agents import ActorCritic
-from freeproj.config import TrainConfig
 from freeproj.envs.base import Box
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, parse_toml, to_toml
-from freeproj.files import DAMAGED
-from freeproj.metaenv import MetaEnv
-from freeproj.names import suggestion
-from freeproj.plain_arrays import read_arrays
-from freeproj.rollout import first_steps
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.rollout import first_steps
+from freeproj.meta.episodes import MetaEnv
+from freeproj.storage.arrays import read_arrays
+from freeproj.storage.files import DAMAGED
+from freeproj.storage.names import suggestion
 
 __all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent", "read_card"]
 

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from freeproj.files import DAMAGED, check_regular, write_atomically
-from freeproj.plain_arrays import read_arrays
+from freeproj.storage.arrays import read_arrays
+from freeproj.storage.files import DAMAGED, check_regular, write_atomically
 
 __all__ = ["load_tree", "save_tree"]
 

@@ -35,8 +35,8 @@ from freeproj.experiments.measures import (
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
 from freeproj.experiments.store import load_records, save_records
-from freeproj.files import check_regular
-from freeproj.names import suggestion
+from freeproj.storage.files import check_regular
+from freeproj.storage.names import suggestion
 
 __all__ = ["Dataset", "read_dataset"]
 

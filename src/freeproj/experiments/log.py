@@ -12,7 +12,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from freeproj.files import read_regular
+from freeproj.storage.files import read_regular
 
 __all__ = ["read_lines", "to_line", "whole_lines", "with_nans", "without_nans"]
 

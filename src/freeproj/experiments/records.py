@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from freeproj.experiments.log import read_lines
-from freeproj.files import DAMAGED, read_regular
+from freeproj.storage.files import DAMAGED, read_regular
 
 __all__ = ["HEALTHS", "RunRecord", "SetAside", "checked", "read_record"]
 

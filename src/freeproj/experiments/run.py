@@ -35,7 +35,6 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
-from freeproj.config import TrainConfig
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.log import (
     read_lines,
@@ -51,7 +50,9 @@ from freeproj.experiments.settings import (
     run_name,
     to_toml,
 )
-from freeproj.files import (
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.train import DivergedError, TrainState, seed_key, start, train
+from freeproj.storage.files import (
     DAMAGED,
     append_synced,
     check_regular,
@@ -60,7 +61,6 @@ from freeproj.files import (
     read_regular,
     write_atomically,
 )
-from freeproj.training import DivergedError, TrainState, seed_key, start, train
 
 __all__ = [
     "SYNC_SECONDS",

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from freeproj.config import TrainConfig
 from freeproj.experiments.run import Run, begin_run, open_run, run_training
-from freeproj.seeds import train_seeds
-from freeproj.training import DivergedError, TrainState, seed_key
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.many_seeds import train_seeds
+from freeproj.learning.train import DivergedError, TrainState, seed_key
 
 __all__ = ["run_seeds"]
 

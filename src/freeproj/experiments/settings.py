@@ -24,11 +24,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from freeproj.config import TrainConfig
 from freeproj.envs import make
-from freeproj.files import read_regular
-from freeproj.names import is_import_name, suggestion
-from freeproj.words import count_words, generators_for
+from freeproj.learning.config import TrainConfig
+from freeproj.projection.words import count_words, generators_for
+from freeproj.storage.files import read_regular
+from freeproj.storage.names import is_import_name, suggestion
 
 __all__ = [
     "RENAMED",

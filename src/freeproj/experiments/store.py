@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeproj.experiments.records import RunRecord, SetAside, checked
-from freeproj.files import DAMAGED, write_atomically
-from freeproj.plain_arrays import read_arrays
+from freeproj.storage.arrays import read_arrays
+from freeproj.storage.files import DAMAGED, write_atomically
 
 __all__ = ["Stored", "load_records", "save_records"]
 

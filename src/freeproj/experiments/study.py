@@ -34,7 +34,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from freeproj.config import TrainConfig
 from freeproj.experiments.settings import (
     SHIPPED,
     config_from,
@@ -46,7 +45,8 @@ from freeproj.experiments.settings import (
     read_toml,
     run_name,
 )
-from freeproj.names import suggestion
+from freeproj.learning.config import TrainConfig
+from freeproj.storage.names import suggestion
 
 __all__ = ["STUDIES", "Grid", "cell_names", "read_study"]
 

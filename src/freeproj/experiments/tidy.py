@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from freeproj.experiments.records import RunRecord, checked
-from freeproj.files import check_regular, write_atomically
+from freeproj.storage.files import check_regular, write_atomically
 
 if TYPE_CHECKING:
     from freeproj.experiments.dataset import Dataset

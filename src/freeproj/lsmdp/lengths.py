@@ -20,7 +20,7 @@ from jaxtyping import Float
 from freeproj.lsmdp.aggregation import Distances, aggregate, distances
 from freeproj.lsmdp.solving import sample_costs, solve
 from freeproj.lsmdp.spaces import StateSpace
-from freeproj.words import generators_for
+from freeproj.projection.words import generators_for
 
 __all__ = [
     "Estimate",

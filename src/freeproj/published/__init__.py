@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.store import load_records
-from freeproj.names import suggestion
+from freeproj.storage.names import suggestion
 
 __all__ = ["Published", "load", "names", "published"]
 

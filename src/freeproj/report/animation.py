@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageDraw, ImageFont
 
-from freeproj.files import write_atomically
-from freeproj.watching import Frame
+from freeproj.learning.watch import Frame
+from freeproj.storage.files import write_atomically
 
 __all__ = ["draw_frame", "save_gif"]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.files import DAMAGED
-from freeproj.plain_arrays import read_array
+from freeproj.storage.arrays import read_array
+from freeproj.storage.files import DAMAGED
 
 __all__ = ["FORMATS", "read_matrix", "read_target"]
 

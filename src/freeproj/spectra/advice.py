@@ -17,7 +17,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-from freeproj import words
+from freeproj.projection import words
 from freeproj.spectra import advice_text
 from freeproj.spectra.checks import Number, data_matrix, parameter
 from freeproj.spectra.effective_dimension import (

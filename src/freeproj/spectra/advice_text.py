@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeproj import words
+from freeproj.projection import words
 
 if TYPE_CHECKING:
     from freeproj.spectra.advice import OwnDataReport

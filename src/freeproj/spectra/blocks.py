@@ -23,7 +23,7 @@ import scipy.linalg
 from jaxtyping import Array, Float, Int
 from threadpoolctl import threadpool_limits
 
-from freeproj.words import generators_for
+from freeproj.projection.words import generators_for
 
 __all__ = [
     "ARRANGEMENTS",

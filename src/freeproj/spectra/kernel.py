@@ -7,7 +7,7 @@ For data X (d x p, one sample per column) and bases U_1, …, U_n the kernel is
 which equals n^-ℓ Σ_{v,w} <λ(v)X_i, λ(w)X_j> over all words of length ℓ: the words are
 never written out. Everything works on stacks of trials, in float64. Bases are float
 arrays (…, n, d, d) of matrices or integer arrays (…, n, d) of permutations with
-U[σ(j), j] = 1, as `freeproj.matrices` draws them. (Section 4 of the paper.)
+U[σ(j), j] = 1, as `freeproj.projection.matrices` draws them. (Section 4 of the paper.)
 """
 
 from __future__ import annotations

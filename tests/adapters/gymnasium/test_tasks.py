@@ -20,7 +20,7 @@ import freeproj
 from freeproj.adapters.gymnasium import MetaTaskEnv, TaskEnv
 from freeproj.adapters.gymnasium_ids import ENV_IDS
 from freeproj.envs import REGISTRY, HigherLower, make
-from freeproj.families import FAMILIES
+from freeproj.projection.families import FAMILIES
 
 SOURCE = Path(freeproj.__file__).parents[1]
 META = {"n_words": 4, "length": 2, "dim": 16, "n_trials": 2}

@@ -19,8 +19,8 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree, UInt32
 
 from freeproj.adapters.numpy_core import keeps_norms
 from freeproj.envs import Box, Discrete, Environment
-from freeproj.metaenv import MetaEnv
-from freeproj.projection import FreeProjection
+from freeproj.meta.episodes import MetaEnv
+from freeproj.projection.projection import FreeProjection
 
 __all__ = [
     "N_STARTS",

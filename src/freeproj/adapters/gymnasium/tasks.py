@@ -21,7 +21,7 @@ from jaxtyping import Bool
 from freeproj.adapters.gymnasium import games
 from freeproj.envs import Discrete, Environment, make
 from freeproj.envs.plain import plain_task
-from freeproj.metaenv import MetaEnv
+from freeproj.meta.episodes import MetaEnv
 
 __all__ = ["RENDER_MODES", "MetaTaskEnv", "TaskEnv", "draw_game"]
 

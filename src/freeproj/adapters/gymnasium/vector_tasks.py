@@ -24,7 +24,7 @@ from jaxtyping import Array, Bool
 from freeproj.adapters.gymnasium import games
 from freeproj.adapters.gymnasium.tasks import RENDER_MODES, draw_game
 from freeproj.envs import Environment, make
-from freeproj.metaenv import MetaEnv
+from freeproj.meta.episodes import MetaEnv
 
 __all__ = ["MetaTaskVectorEnv", "TaskVectorEnv"]
 

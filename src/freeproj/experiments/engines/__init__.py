@@ -17,7 +17,7 @@ from freeproj.experiments.engines.events import (
     programs_of,
     split_finished,
 )
-from freeproj.names import import_name, is_import_name, suggestion
+from freeproj.storage.names import import_name, is_import_name, suggestion
 
 __all__ = [
     "ENGINES",

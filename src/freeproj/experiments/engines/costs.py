@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import jax
 
-from freeproj.cache import use_cache
-from freeproj.config import TrainConfig
-from freeproj.training import draw_params, start, update
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.train import draw_params, start, update
+from freeproj.storage.cache import use_cache
 
 __all__ = ["Cost", "measure_cost", "run_bytes", "run_seconds", "work"]
 

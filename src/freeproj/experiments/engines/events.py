@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from freeproj.config import TrainConfig
 from freeproj.experiments.run import open_run, run_folder
+from freeproj.learning.config import TrainConfig
 
 __all__ = [
     "KINDS",

@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from freeproj.config import TrainConfig
 from freeproj.experiments.engines.costs import Cost
 from freeproj.experiments.engines.events import (
     Event,
@@ -29,6 +28,7 @@ from freeproj.experiments.engines.events import (
 )
 from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.settings import run_name, to_toml
+from freeproj.learning.config import TrainConfig
 
 __all__ = ["measure_costs", "n_cores", "run_local"]
 

@@ -22,7 +22,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from freeproj.config import TrainConfig
 from freeproj.experiments.engines.events import (
     Event,
     Outcome,
@@ -33,6 +32,7 @@ from freeproj.experiments.engines.events import (
 from freeproj.experiments.engines.worker import SINGLE_THREAD, train_runs
 from freeproj.experiments.run import read_run
 from freeproj.experiments.settings import run_name, to_toml
+from freeproj.learning.config import TrainConfig
 
 # Ray reads this when it is imported: workers get no environment of their own.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")

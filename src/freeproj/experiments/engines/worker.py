@@ -92,7 +92,7 @@ _ORDERS = {"train": _train, "measure": _measure}
 
 def _error(error: Exception) -> dict[str, Any]:
     from freeproj.experiments.run import LockedRunError
-    from freeproj.training import DivergedError
+    from freeproj.learning.train import DivergedError
 
     if isinstance(error, DivergedError):
         return {"kind": "diverged", "text": str(error)}

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.files import DAMAGED, write_atomically
-from freeproj.names import Registry, import_own
-from freeproj.report.saved import Numbers, load_numbers, save_numbers
+from freeproj.storage.files import DAMAGED, write_atomically
+from freeproj.storage.names import Registry, import_own
+from freeproj.storage.saved import Numbers, load_numbers, save_numbers
 
 __all__ = [
     "FIGURES",

@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.curves import need_runs, trial_numbers
 from freeproj.report.figures.panels import draw_panels, mean_text
-from freeproj.report.paper.curves import need_runs, trial_numbers
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

@@ -16,11 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from freeproj.projection.words import generators_for
 from freeproj.report.figures.style import INK, LENGTH_COLOURS, PALETTE, WIDE
-from freeproj.report.saved import Numbers
 from freeproj.spectra.block_laws import kesten_mckay_density, marchenko_pastur_density
 from freeproj.spectra.blocks import block_spectra
-from freeproj.words import generators_for
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

@@ -11,6 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.curves import curve_numbers, need_runs
+from freeproj.findings.labels import task_title
 from freeproj.report.figures.panels import (
     draw_curve,
     draw_level,
@@ -20,9 +22,7 @@ from freeproj.report.figures.panels import (
     share_legend,
 )
 from freeproj.report.figures.style import length_colour
-from freeproj.report.paper.curves import curve_numbers, need_runs
-from freeproj.report.paper.labels import task_title
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

@@ -8,9 +8,9 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from freeproj import geometry
+from freeproj.projection import cayley
 from freeproj.report.figures.style import COLUMN, INK, PALETTE, math_word
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
@@ -35,9 +35,9 @@ def compute(
             f"{n_generators}; use drawing=isometric."
         )
     layout = (
-        geometry.arc_layout(depth)
+        cayley.arc_layout(depth)
         if drawing == "arcs"
-        else geometry.isometric_layout(n_generators, depth)
+        else cayley.isometric_layout(n_generators, depth)
     )
     n_labels = int((layout.lengths <= labels).sum())
     spelled = [layout.spelled(vertex) for vertex in range(n_labels)]

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 from freeproj.report.figures.style import INK, WIDE, length_colour
 from freeproj.report.figures.word_spectra import sample_spectra
-from freeproj.report.saved import Numbers
 from freeproj.spectra import density_curve
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

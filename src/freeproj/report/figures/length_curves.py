@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.curves import curve_numbers, need_runs
 from freeproj.report.figures.panels import draw_panels, mean_text
-from freeproj.report.paper.curves import curve_numbers, need_runs
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

@@ -22,7 +22,7 @@ from freeproj.lsmdp import (
     paired_changes,
 )
 from freeproj.report.figures.style import INK, PALETTE, WIDE
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

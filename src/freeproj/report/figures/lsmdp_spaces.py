@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from freeproj.lsmdp import binary_tree, lattice, sample_costs, solve
 from freeproj.report.figures.style import INK, WIDE
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.image import AxesImage
 
-from freeproj import words
+from freeproj.projection import words
 from freeproj.report.figures.style import INK, PALETTE, WIDE, math_word
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
@@ -27,7 +27,7 @@ def compute(seed: int = 0, dim: int = 6, length: int = 3) -> dict[str, np.ndarra
     """Return the matrices of RP, of every prefix for FRP, and the shared prefixes."""
     import jax
 
-    from freeproj import matrices
+    from freeproj.projection import matrices
 
     key_rp, key_frp = jax.random.split(jax.random.key(seed))
     family = words.enumerate_words(2, length)

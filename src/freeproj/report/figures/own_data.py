@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from freeproj.report.figures.style import COLUMN, INK, length_colour
-from freeproj.report.saved import Numbers
 from freeproj.spectra import OwnDataReport, predicted_effective_dimension
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from freeproj.findings.labels import method, seeds_text, task_title
 from freeproj.report.figures.style import COLUMN, WIDE, length_colour
-from freeproj.report.paper.labels import method, seeds_text, task_title
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = [
     "draw_curve",

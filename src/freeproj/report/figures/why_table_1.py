@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.labels import seeds_text, task_title
+from freeproj.findings.map_returns import map_numbers, paper_numbers, why_cells
 from freeproj.report.figures.panels import draw_level, share_legend
 from freeproj.report.figures.style import WIDE, length_colour
-from freeproj.report.paper.labels import seeds_text, task_title
-from freeproj.report.paper.map_returns import map_numbers, paper_numbers, why_cells
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 

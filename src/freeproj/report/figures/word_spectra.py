@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from freeproj import words
+from freeproj.projection import words
 from freeproj.spectra import gaussian_data, sample_root_singular_values
 
 __all__ = ["sample_spectra"]

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset, read_dataset
+from freeproj.findings.answer import answer
+from freeproj.findings.verdicts import Claim
 from freeproj.report.figures import (
     FIGURES,
     FigureSpec,
@@ -33,9 +35,7 @@ from freeproj.report.page.content import (
     published_studies,
 )
 from freeproj.report.page.html import write_page
-from freeproj.report.paper.answer import answer
-from freeproj.report.paper.verdicts import Claim
-from freeproj.report.saved import Numbers, load_numbers
+from freeproj.storage.saved import Numbers, load_numbers
 
 __all__ = ["Report", "key_lines", "make_report"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.report.paper.labels import method, task_title, value_text
-from freeproj.report.saved import Numbers
+from freeproj.findings.labels import method, task_title, value_text
+from freeproj.storage.saved import Numbers
 
 __all__ = ["CHARTS", "length_colour"]
 

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.claims import CLAIMS, judge_analyses, judge_runs
+from freeproj.findings.facts import StudyFacts, study_facts
+from freeproj.findings.verdicts import Claim
 from freeproj.published import names, published
 from freeproj.report.figures import FigureSpec, render
-from freeproj.report.paper.claims import CLAIMS, judge_analyses, judge_runs
-from freeproj.report.paper.facts import StudyFacts, study_facts
-from freeproj.report.paper.verdicts import Claim
-from freeproj.report.saved import Numbers, load_numbers
 from freeproj.report.tables import TABLES, make_table
 from freeproj.report.tables.grid import Grid
+from freeproj.storage.saved import Numbers, load_numbers
 
 __all__ = [
     "Part",

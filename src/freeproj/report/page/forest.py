@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from freeproj.report.paper.verdicts import Finding
+from freeproj.findings.verdicts import Finding
 
 __all__ = ["Bar", "Forest", "forests"]
 

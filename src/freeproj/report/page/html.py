@@ -15,15 +15,15 @@ from typing import Any
 import jinja2
 import markupsafe
 
-from freeproj.files import write_atomically
+from freeproj.findings.answer import AnswerLine
+from freeproj.findings.facts import versions
+from freeproj.findings.labels import GLOSSARY
 from freeproj.report.page.charts import CHARTS
 from freeproj.report.page.content import Part, Picture, answer_of
 from freeproj.report.page.forest import forests
 from freeproj.report.page.json_data import plain, script_json
 from freeproj.report.page.widgets import WIDGETS
-from freeproj.report.paper.answer import AnswerLine
-from freeproj.report.paper.facts import versions
-from freeproj.report.paper.labels import GLOSSARY
+from freeproj.storage.files import write_atomically
 
 __all__ = ["SECTIONS", "duration_text", "write_page"]
 

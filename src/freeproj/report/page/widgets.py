@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from freeproj import geometry
+from freeproj.projection import cayley
 from freeproj.report.page.json_data import plain
-from freeproj.report.saved import Numbers
+from freeproj.storage.saved import Numbers
 
 __all__ = ["WIDGETS", "dimension_data", "disk_data", "spectra_data"]
 
@@ -47,7 +47,7 @@ def spectra_data(numbers: Numbers) -> list[dict[str, Any]]:
 
 def disk_data(depth: int = 5) -> dict[str, Any]:
     """Return the tree of F_2 in the Poincaré disk: points, words, parents, edges."""
-    layout = geometry.arc_layout(depth)
+    layout = cayley.arc_layout(depth)
     letters = [tuple(word[word != 0].tolist()) for word in layout.words]
     index = {word: vertex for vertex, word in enumerate(letters)}
     return {

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.names import Registry, printable
 from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
 from freeproj.report.tables.lengths import length_records, lengths_grid
 from freeproj.report.tables.maps import map_records, maps_grid
 from freeproj.report.tables.results import result_records, results_grid
+from freeproj.storage.names import Registry, printable
 
 __all__ = ["FORMATS", "TABLES", "TableSpec", "format_table", "make_table"]
 

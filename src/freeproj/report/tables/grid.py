@@ -15,7 +15,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from freeproj.names import printable
+from freeproj.storage.names import printable
 
 __all__ = [
     "NONE",

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.report.paper.cells import make_cells
-from freeproj.report.paper.labels import axis_name, run_counts, value_text
-from freeproj.report.paper.numbers import PAPER_LENGTHS
+from freeproj.findings.cells import make_cells
+from freeproj.findings.labels import axis_name, run_counts, value_text
+from freeproj.findings.numbers import PAPER_LENGTHS
 from freeproj.report.tables.grid import NONE, Column, Grid
 from freeproj.report.tables.results import number_text
 from freeproj.stats import SplitChoice, split_choice

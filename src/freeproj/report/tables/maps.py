@@ -14,15 +14,15 @@ from itertools import groupby
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset, RunRecord
-from freeproj.report.paper.baselines import Levels
-from freeproj.report.paper.cells import (
+from freeproj.findings.baselines import Levels
+from freeproj.findings.cells import (
     Cells,
     Key,
     best_evaluation,
     first_map,
     make_cells,
 )
-from freeproj.report.paper.labels import (
+from freeproj.findings.labels import (
     axis_name,
     map_title,
     method,
@@ -30,8 +30,8 @@ from freeproj.report.paper.labels import (
     task_title,
     value_text,
 )
-from freeproj.report.paper.map_returns import MAPS, possible
-from freeproj.report.paper.numbers import PAPER_RESULTS, PaperResult
+from freeproj.findings.map_returns import MAPS, possible
+from freeproj.findings.numbers import PAPER_RESULTS, PaperResult
 from freeproj.report.tables.grid import NONE, Column, Grid
 from freeproj.stats.intervals import Summary, summarise
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.report.paper.baselines import Levels
-from freeproj.report.paper.cells import (
+from freeproj.findings.baselines import Levels
+from freeproj.findings.cells import (
     COUNTING,
     Cells,
     Key,
@@ -26,8 +26,8 @@ from freeproj.report.paper.cells import (
     first_map,
     make_cells,
 )
-from freeproj.report.paper.comparisons import against_plain, looks, share_unit
-from freeproj.report.paper.labels import (
+from freeproj.findings.comparisons import against_plain, looks, share_unit
+from freeproj.findings.labels import (
     axis_name,
     map_title,
     method,
@@ -35,8 +35,8 @@ from freeproj.report.paper.labels import (
     task_title,
     value_text,
 )
-from freeproj.report.paper.numbers import PAPER_LENGTHS, PAPER_RESULTS
-from freeproj.report.paper.selection import question
+from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
+from freeproj.findings.selection import question
 from freeproj.report.tables.grid import NONE, Column, Grid
 from freeproj.stats import Audit, CellVerdict, ChanceLine, luckiest
 from freeproj.stats.intervals import Summary, summarise

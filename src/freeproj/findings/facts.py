@@ -1,0 +1,112 @@
+"""What was run: counts, budget, time, and which settings are not the paper's."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from freeproj import __version__
+from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.settings import dotted
+from freeproj.findings.cells import first_map, make_cells
+from freeproj.findings.labels import axis_name, map_title, run_counts, value_text
+from freeproj.learning.config import TrainConfig
+
+__all__ = ["StudyFacts", "differences_from_paper", "study_facts", "versions"]
+
+# Settings that a study varies: they do not count as differences from the paper.
+_VARIED = {
+    "task",
+    "memory",
+    "seed",
+    "projection.length",
+    "projection.n_generators",
+    "projection.input_dim",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class StudyFacts:
+    """A dataset in numbers."""
+
+    runs: str  # counted by health; those that are not finished are named
+    n_runs: int
+    n_finished: int
+    axes: tuple[tuple[str, str], ...]  # what tells cells apart: name, values
+    seeds: tuple[int, int]  # of the cell with fewest and with most
+    trials: tuple[int, int]  # of an episode, fewest and most
+    updates: tuple[int, int]  # done, of the shortest and the longest run
+    n_steps: int  # of all environments of all runs
+    seconds: float  # of training, summed over runs; nan if unknown
+    maps: tuple[str, ...]  # that runs are scored on
+    differences: tuple[tuple[str, str, str], ...]  # setting, here, in the paper
+    shows_reward: bool  # to some agents, which the paper's never see
+
+
+def study_facts(dataset: Dataset) -> StudyFacts:
+    """Return the facts about a dataset's runs; there must be at least one run."""
+    runs = dataset.runs
+    groups = [make_cells(dataset, protocol) for protocol in ("projection", "task")]
+    shown = {axis for cells in groups for axis in cells.axes}
+    seeds = [len(cell) for cells in groups for cell in cells.runs.values()]
+    updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
+    trials = [int(run.settings.get("n_trials", 16)) for run in runs]
+    seconds = [run.seconds for run in runs if not math.isnan(run.seconds)]
+    return StudyFacts(
+        runs=run_counts(dataset),
+        n_runs=len(runs) + len(dataset.set_aside),
+        n_finished=dataset.n_finished,
+        axes=tuple(_axis(dataset, axis) for axis in dataset.axes if axis in shown),
+        seeds=(min(seeds), max(seeds)),
+        trials=(min(trials), max(trials)),
+        updates=(min(updates), max(updates)),
+        n_steps=sum(_steps(r) * n for r, n in zip(runs, updates, strict=True)),
+        seconds=float(np.sum(seconds)) if seconds else math.nan,
+        maps=tuple(dict.fromkeys(map_title(first_map(run)) for run in runs)),
+        differences=differences_from_paper([run.settings for run in runs]),
+        shows_reward=any(run.settings.get("previous_reward") for run in runs),
+    )
+
+
+def differences_from_paper(
+    settings: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[str, str, str], ...]:
+    """Return the settings that are not the paper's, with both values, as texts."""
+    paper = dotted(dataclasses.asdict(TrainConfig())) | {"projection.n_words": 256}
+    found = []
+    for name, expected in paper.items():
+        values = {_text(each[name]): None for each in settings if name in each}
+        if name not in _VARIED and values and list(values) != [_text(expected)]:
+            found.append((name, ", ".join(values), _text(expected)))
+    return tuple(found)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that the page was made with."""
+    found = {"freeproj": __version__, "Python": platform.python_version()}
+    for name in ("jax", "numpy", "scipy", "matplotlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue  # not installed, so not used
+    return found
+
+
+def _axis(dataset: Dataset, axis: str) -> tuple[str, str]:
+    values = (value_text(axis, value) for value in dataset.values(axis))
+    return axis_name(axis), ", ".join(values)
+
+
+def _steps(run: RunRecord) -> int:
+    """Environment steps of one update."""
+    return int(run.settings.get("n_envs", 0)) * int(run.settings.get("n_steps", 0))
+
+
+def _text(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

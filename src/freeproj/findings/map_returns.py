@@ -1,0 +1,143 @@
+"""Returns per trial on every test map, per word length: `why-table-1` and `storage`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from freeproj.experiments.dataset import Dataset
+from freeproj.findings.cells import Cells, Key, make_cells
+from freeproj.findings.curves import cell_columns
+from freeproj.findings.labels import map_title, settings_text
+from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
+from freeproj.findings.selection import Question, asked, equal_storage, question
+from freeproj.stats.intervals import Summary, summarise
+
+__all__ = [
+    "MAPS",
+    "map_numbers",
+    "paper_numbers",
+    "possible",
+    "storage_cells",
+    "why_cells",
+]
+
+# In this order, as far as they were played; tile_unit is the release's.
+MAPS = ("tile_unit", "tile", "minus_tile", "random", "zero")
+
+
+def why_cells(dataset: Dataset) -> Cells:
+    """Return the cells of raw QR and true Haar that were tested on several maps."""
+    every = asked(dataset, Question.NO_REWARD, Question.RAW_QR, maps=("minus_tile",))
+    cells = every.where(
+        lambda key: (
+            every.get(key, "projection.family") in ("haar", "qr")
+            and not every.get(key, "previous_reward", False)
+        )
+    )
+    raw = {_rest(cells, k) + cells.task(k) for k in cells.runs if _is_raw(cells, k)}
+    if raw:  # true Haar stands beside raw QR, not alone
+        cells = cells.where(lambda key: _rest(cells, key) + cells.task(key) in raw)
+    if not cells.runs:
+        raise ValueError(
+            "No run suits this figure: it needs projection.family = haar or qr, tested "
+            'on evaluation.maps = ["tile_unit", "minus_tile", "random"].'
+        )
+    return cells
+
+
+def storage_cells(dataset: Dataset) -> Cells:
+    """Return the cells with n fixed matrices, n the same for several word lengths."""
+    fixed = dataset.select(
+        lambda run: (
+            run.settings.get("redraw_every", 1) == 0
+            and question(run.settings) not in (Question.RAW_QR, Question.CONTROL)
+        )
+    )
+    cells = make_cells(equal_storage(fixed)).per_agent()
+    if not cells.runs:
+        raise ValueError(
+            "No run suits this figure: it needs redraw_every = 0 with one "
+            "projection.n_generators and several values of projection.length."
+        )
+    return cells
+
+
+def map_numbers(cells: Cells, with_training: bool = False) -> dict[str, np.ndarray]:
+    """Return mean and interval per trial, a row per cell, a column per test map."""
+    keys = list(cells.runs)
+    played = {name for key in keys for name in cells.maps(key)}
+    maps = [name for name in MAPS if name in played] + ["train"] * with_training
+    return {
+        **cell_columns(cells, keys),
+        "family": np.array([_family(cells, key) for key in keys]),
+        "bases": np.array([_bases(cells, key) for key in keys]),
+        "setting": np.array([_rest(cells, key) for key in keys]),
+        "maps": np.array(maps),
+        "map_titles": np.array([map_title(name) for name in maps]),
+        **_summaries(cells, keys, maps),
+    }
+
+
+def paper_numbers(cells: Cells) -> dict[str, np.ndarray]:
+    """Return the paper's raw returns per trial (of 16): task, memory, ℓ, value."""
+    pairs = {(cells.task(k), str(cells.get(k, "memory"))): None for k in cells.runs}
+    rows = [
+        (task, memory, 1 if name == "RP" else PAPER_LENGTHS[task, memory], found.raw)
+        for task, memory in pairs
+        for name in ("RP", "FRP")
+        if (found := PAPER_RESULTS.get((task, name, memory)))
+    ]
+    return {
+        "paper_task": np.array([row[0] for row in rows], str),
+        "paper_memory": np.array([row[1] for row in rows], str),
+        "paper_length": np.array([row[2] for row in rows], int),
+        "paper_mean": np.array([row[3].mean / 16 for row in rows], float),
+    }
+
+
+def _is_raw(cells: Cells, key: Key) -> bool:
+    return _family(cells, key) == "qr"
+
+
+def possible(summary: Summary, ceiling: float) -> Summary:
+    """Cut the interval at the ceiling: no mean lies above it."""
+    if summary.interval is None or not summary.interval.high > ceiling:
+        return summary
+    return summary._replace(interval=summary.interval._replace(high=ceiling))
+
+
+def _family(cells: Cells, key: Key) -> str:
+    return str(cells.get(key, "projection.family", "haar"))
+
+
+def _bases(cells: Cells, key: Key) -> str:
+    return "fixed" if cells.get(key, "redraw_every", 1) == 0 else "fresh"
+
+
+def _rest(cells: Cells, key: Key) -> str:
+    """Return what else tells panels apart: the memory, and any further axis."""
+    apart = ("task", "projection.length", "projection.family", "redraw_every")
+    return settings_text(cells.settings(key, *apart))
+
+
+def _summaries(
+    cells: Cells, keys: Sequence[Key], maps: Sequence[str]
+) -> dict[str, np.ndarray]:
+    shape = (len(keys), len(maps))
+    found = {name: np.full(shape, math.nan) for name in ("mean", "low", "high")}
+    counts = np.zeros(shape, int)
+    for row, key in enumerate(keys):
+        levels = cells.levels(key)
+        share, ceiling = levels.n_trials, levels.ceiling / levels.n_trials
+        for column, name in enumerate(maps):
+            scores = list(cells.scores(key, name).values())
+            values = [score / share for score in scores]
+            summary = possible(summarise(values), ceiling)
+            low, high = (summary.interval or (math.nan, math.nan))[:2]
+            for field, value in zip(found, (summary.mean, low, high), strict=True):
+                found[field][row, column] = value
+            counts[row, column] = summary.n
+    return {**found, "n_seeds": counts}

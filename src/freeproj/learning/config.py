@@ -1,0 +1,369 @@
+"""Settings of a training run: frozen, with the paper's values as defaults.
+
+An invalid value raises an error that says what is allowed. `experiments.settings`
+reads, writes and hashes settings. (Appendix D of the paper.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from freeproj.agents import MEMORIES
+from freeproj.envs import Environment, make, task_name
+from freeproj.meta.episodes import MetaEnv, common_actions
+from freeproj.projection.maps import MAPS
+from freeproj.projection.projection import FreeProjection
+from freeproj.storage.names import as_name
+
+__all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "TrainConfig"]
+
+
+_MOST = 2**31 - 1  # JAX counts in 32 bits
+_Task = str | Environment | Callable[..., Environment]
+Stage = tuple[tuple[str, Any], ...]  # dotted settings and their values, sorted
+# What the agent is made of cannot change on the way.
+_FIXED = ("seed", "memory", "network", "encoder", "stages")
+
+
+def _check(condition: bool, name: str, rule: str, value: Any) -> None:
+    if not condition:
+        raise ValueError(f"`{name}` must {rule}, got {value!r}.")
+
+
+def _check_count(name: str, value: int, least: int = 1) -> None:
+    _check(least <= value <= _MOST, name, f"lie in [{least}, 2^31 - 1]", value)
+
+
+def _check_steps(section: str, n_envs: int, n_steps: int) -> None:
+    name = f"{section}n_envs` · `{section}n_steps"
+    _check(n_envs * n_steps <= _MOST, name, "be below 2^31", n_envs * n_steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOConfig:
+    """Recurrent PPO."""
+
+    n_epochs: int = 30
+    n_minibatches: int = 8
+    learning_rate: float = 5e-5
+    learning_rate_schedule: str = "constant"  # or linear: falls to 0 at the last update
+    adam_epsilon: float = 1e-5
+    max_grad_norm: float = 0.5
+    discount: float = 0.99
+    gae_lambda: float = 1.0
+    clip: float = 0.2
+    value_weight: float = 1.0
+    entropy_weight: float = 0.0
+
+    def __post_init__(self):
+        for name in ("n_epochs", "n_minibatches"):
+            _check_count(name, getattr(self, name))
+        for name in ("max_grad_norm", "clip"):  # infinity: no clipping
+            _check(getattr(self, name) > 0, name, "be positive", getattr(self, name))
+        for name in ("learning_rate", "adam_epsilon"):
+            value = getattr(self, name)
+            _check(0 < value < math.inf, name, "be positive and finite", value)
+        for name in ("discount", "gae_lambda"):
+            value = getattr(self, name)
+            _check(0 <= value <= 1, name, "lie in [0, 1]", value)
+        for name in ("value_weight", "entropy_weight"):
+            value = getattr(self, name)
+            _check(0 <= value < math.inf, name, "lie in [0, ∞)", value)
+        schedule = self.learning_rate_schedule
+        known = ("constant", "linear")
+        _check(
+            schedule in known, "learning_rate_schedule", f"be one of {known}", schedule
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """Widths of the agent's layers, and further settings of its memory.
+
+    Args:
+        n_layers: number of layers of S5, minGRU and the transformer.
+        state_size: size of the state of each S5 layer.
+        window: how many steps the transformer sees.
+        clip_eigenvalues: keep the states of S5 from growing.
+    """
+
+    embedding_size: int = 128
+    hidden_size: int = 256
+    head_size: int = 128
+    n_layers: int = 4
+    state_size: int = 256
+    window: int = 64
+    clip_eigenvalues: bool = False
+
+    def __post_init__(self):
+        for name, value in dataclasses.asdict(self).items():
+            if not isinstance(value, bool):
+                _check_count(name, value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationConfig:
+    """How a frozen agent is tested on what it was not trained on.
+
+    Args:
+        every: updates between two evaluations; 0: never.
+        maps: the maps of observations, see `projection.maps`; `zero` (a blanked
+            observation) is always played as well.
+        action_map: `identity`, or `random` to test under relabelled actions too.
+        task: a task held out from training; empty: the training task, under a map that
+            it was never trained on.
+        n_trials: trials of a test's episodes; 0: as many as in training.
+        n_steps: length of the window in which the paper counts episodes.
+        episodes: play on until every environment has finished an episode.
+    """
+
+    every: int = 1
+    maps: tuple[str, ...] = ("tile",)
+    action_map: str = "identity"
+    task: str = ""
+    n_trials: int = 0
+    n_envs: int = 64
+    n_steps: int = 1024
+    episodes: bool = True
+
+    def __post_init__(self):
+        for name in ("every", "n_trials"):
+            _check_count(f"evaluation.{name}", getattr(self, name), least=0)
+        several = isinstance(self.maps, tuple | list)
+        maps = tuple(map(as_name, self.maps if several else (self.maps,)))
+        object.__setattr__(self, "maps", maps)
+        _check(len(maps) > 0, "evaluation.maps", "name at least one map", maps)
+        _check(
+            len(set(maps)) == len(maps), "evaluation.maps", "name each map once", maps
+        )
+        for name in maps:
+            MAPS.resolve(name)
+        for name in ("n_envs", "n_steps"):
+            _check_count(f"evaluation.{name}", getattr(self, name))
+        _check_steps("evaluation.", self.n_envs, self.n_steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """One run: tasks, projection, agent, optimiser, evaluation, seed.
+
+    Args:
+        task: one task, or several that are trained together; each by its name, or as
+            an object, which is stored under its `module:attribute`.
+        redraw_every: rollouts between two draws of the base matrices; 0: never.
+        running_episodes: what a redraw does to an unfinished episode: it keeps its
+            matrix to the end (`keep`, Algorithm 1), sees its word through the new
+            bases (`rematch`), or begins anew (`restart`).
+        trials: every trial of an episode starts from the same state (`same_start`, the
+            paper's) or is dealt anew under the same word (`fresh_start`).
+        observation: `projected`; `none` for a blind agent; `plain` for an agent that
+            always sees the padded observation itself.
+        encoder: `none`: the agent sees what is projected. `frame`: it sees coordinates
+            that no projection changes, see `frames`.
+        frame_size: directions that a frame keeps; 0: as many as the largest observation
+            has entries.
+        action_map: `identity`; `random`, relabelled in every episode; `by_use`, named
+            in the order in which the agent uses them, which no relabelling changes.
+        stages: a curriculum. Each stage is a table of settings that differ, with its
+            own `n_updates`; the agent goes on from one to the next. The updates that
+            are left of the run's `n_updates` are played under the run's own settings.
+    """
+
+    task: _Task | tuple[_Task, ...] = "StatelessCartPole"
+    projection: FreeProjection = field(default_factory=lambda: FreeProjection(4, 4))
+    memory: str = "gru"
+    seed: int = 0
+    n_updates: int = 228
+    n_envs: int = 64
+    n_steps: int = 1024
+    n_trials: int = 16
+    redraw_every: int = 1
+    running_episodes: str = "keep"
+    trials: str = "same_start"
+    observation: str = "projected"
+    encoder: str = "none"
+    frame_size: int = 0
+    action_map: str = "identity"
+    normalize_observations: bool = False
+    previous_reward: bool = False
+    ppo: PPOConfig = field(default_factory=PPOConfig)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    stages: tuple[Stage, ...] = ()
+
+    def __post_init__(self):
+        if isinstance(self.task, tuple | list):
+            names: Any = tuple(task_name(each) for each in self.task)
+        else:
+            names = task_name(self.task)
+        object.__setattr__(self, "task", names)
+        object.__setattr__(self, "memory", as_name(self.memory))
+        MEMORIES.resolve(self.memory)
+        for name in ("n_updates", "n_envs", "n_steps", "n_trials"):
+            _check_count(name, getattr(self, name))
+        _check_steps("", self.n_envs, self.n_steps)
+        for name in ("redraw_every", "frame_size"):
+            _check_count(name, getattr(self, name), least=0)
+        _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
+        known, value = ("keep", "rematch", "restart"), self.running_episodes
+        _check(value in known, "running_episodes", f"be one of {known}", value)
+        if self.encoder == "frame" and value == "rematch":
+            raise ValueError(
+                "`encoder` = 'frame' needs a projection that lasts to the episode's "
+                "end; choose `running_episodes` = 'keep' or 'restart', not 'rematch'."
+            )
+        if self.n_envs % self.ppo.n_minibatches:
+            raise ValueError(
+                f"`n_envs` must be a multiple of `ppo.n_minibatches` = "
+                f"{self.ppo.n_minibatches}: a minibatch is made of whole environments; "
+                f"got {self.n_envs}."
+            )
+        held_out = self.evaluation.task
+        if held_out and make(held_out).name in {make(task).name for task in self.tasks}:
+            raise ValueError(
+                f"`evaluation.task` = {held_out!r} is one of the training tasks, so it "
+                "is not held out; name another task."
+            )
+        self.training_env()
+        self.evaluation_env()
+        if self.stages:
+            self._check_stages()
+
+    def _check_stages(self) -> None:
+        sizes = {self._agent_sizes}
+        for stage in self.stages:
+            keys = [key for key, _ in stage if key.partition(".")[0] in _FIXED]
+            _check(not keys, "stages", "leave the agent as it is", ", ".join(keys))
+            _check(
+                "n_updates" in dict(stage), "stages", "have `n_updates`", dict(stage)
+            )
+            sizes.add(self._staged(stage)._agent_sizes)
+        _check(len(sizes) == 1, "stages", "show and take what the run does", sizes)
+        left = self.n_updates - sum(dict(stage)["n_updates"] for stage in self.stages)
+        if left < 1:
+            raise ValueError(
+                f"`n_updates` = {self.n_updates} counts those of all stages and must "
+                f"leave at least one for the run's own settings; it leaves {left}."
+            )
+
+    @property
+    def _agent_sizes(self) -> tuple[int, Any]:
+        env = self.training_env()
+        return env.input_size, env.action_space
+
+    def _staged(self, stage: Stage) -> TrainConfig:
+        """Return the settings of a stage, as of a run of its own."""
+        return _with(dataclasses.replace(self, stages=()), dict(stage))
+
+    @functools.cached_property
+    def stage_configs(self) -> tuple[TrainConfig, ...]:
+        """The settings of each stage as of a run of its own; the last are the run's."""
+        before = [self._staged(stage) for stage in self.stages]
+        left = self.n_updates - sum(stage.n_updates for stage in before)
+        return (*before, dataclasses.replace(self, stages=(), n_updates=left))
+
+    def stage_of(self, number: int) -> int:
+        """Return the stage in which an update, counted from 1, takes place."""
+        ends = itertools.accumulate(each.n_updates for each in self.stage_configs)
+        return sum(end < number for end in ends)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that are trained on."""
+        named: Any = self.task
+        return named if isinstance(named, tuple) else (named,)
+
+    @property
+    def protocol(self) -> str:
+        """What is held out: `projection`, or the whole `task`."""
+        return "task" if self.evaluation.task else "projection"
+
+    @property
+    def test_maps(self) -> tuple[str, ...]:
+        """The maps that an evaluation plays: the chosen ones, and `zero` (blind)."""
+        asked = {"none": (), "plain": ("pad",)}.get(
+            self.observation, self.evaluation.maps
+        )
+        return (*asked, *(() if "zero" in asked else ("zero",)))
+
+    @property
+    def program(self) -> TrainConfig:
+        """The settings that compiled programs depend on; equal ones share programs.
+
+        Matrices and maps are data, so length, family and seed do not matter. Nor does
+        it matter how often bases are redrawn.
+        """
+        law, has_table = self.projection, self.training_env().has_table
+        if has_table:
+            law = FreeProjection(law.n_words, 1, law.dim, law.input_dim)
+        scheduled = self.ppo.learning_rate_schedule != "constant"
+        return dataclasses.replace(
+            self,
+            seed=0,
+            stages=(),
+            projection=law,
+            n_updates=self.n_updates if scheduled else 1,
+            redraw_every=1 if self.running_episodes == "keep" else self.redraw_every,
+            observation="projected" if has_table else self.observation,
+            evaluation=dataclasses.replace(self.evaluation, maps=("tile",), every=1),
+        )
+
+    def training_env(self) -> MetaEnv:
+        """The meta-environment with random words."""
+        return self._env(self.tasks, self.action_map)
+
+    def evaluation_env(self, task: str = "", evaluation_map: str = "") -> MetaEnv:
+        """The meta-environment of the tests, on the held-out task if there is one.
+
+        With a fixed map all episodes are played under it. Otherwise they are played
+        under words, until `evaluate.map_table` gives the environments their maps.
+        """
+        held_out = task or self.evaluation.task
+        tasks = (held_out,) if held_out else self.tasks
+        fixed = None if evaluation_map in ("", "random") else evaluation_map
+        # Actions named by their use are named so in tests too: no map changes them.
+        by_use = self.action_map == "by_use"
+        return self._env(
+            tasks,
+            self.action_map if by_use else self.evaluation.action_map,
+            n_trials=self.evaluation.n_trials or self.n_trials,
+            evaluation_map=fixed,
+            keep_words=True,
+        )
+
+    def _env(self, tasks: tuple[str, ...], action_map: str, **more: Any) -> MetaEnv:
+        met = (
+            [*self.tasks, self.evaluation.task] if self.evaluation.task else self.tasks
+        )
+        widest = max(make(task).observation_space.size for task in met)
+        return MetaEnv(
+            tasks,
+            self.projection,
+            **{"n_trials": self.n_trials} | more,
+            action_map=action_map,
+            encoder=self.encoder,
+            frame_size=self.frame_size or widest,
+            normalize_observations=self.normalize_observations,
+            previous_reward=self.previous_reward,
+            n_actions=common_actions(met).size,
+            trials=self.trials,
+            observation=self.observation,
+        )
+
+
+def _with(config: TrainConfig, settings: Mapping[str, Any]) -> TrainConfig:
+    """Return settings in which some, by their dotted keys, are others."""
+    sections: dict[str, dict[str, Any]] = {}
+    for key, value in settings.items():
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = value
+    top = sections.pop("", {})
+    for name, values in sections.items():
+        top[name] = dataclasses.replace(getattr(config, name), **values)
+    return dataclasses.replace(config, **top)

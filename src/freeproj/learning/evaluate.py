@@ -1,0 +1,277 @@
+"""Test a frozen agent on maps, or on a task, that it was not trained on.
+
+Memories begin empty, actions are sampled, nothing is learned. Several maps are played
+at once, by as many environments each, from the same initial states. A run's own
+evaluations always include `zero`, the observation blanked, which shows whether the
+agent looks at all. There are two ways to count, both kept, never mixed:
+
+- `window`: the paper's. Play `n_steps`, count the episodes that ended in that time. It
+  has a ceiling: long episodes do not end within the window, so only short ones count.
+- `episodes`: play on until every environment has finished its first episode, and count
+  each once.
+
+Where nothing was counted the mean is nan, and the counts say so. (Section 4.1,
+appendices D.5 and D.8.)
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from freeproj.agents import ActorCritic
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.rollout import RolloutState, play_step
+from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.tasks import MetaParams
+from freeproj.projection import matrices
+
+__all__ = [
+    "EpisodeStats",
+    "Evaluation",
+    "evaluate",
+    "evaluate_maps",
+    "map_norms",
+    "map_table",
+]
+
+
+class EpisodeStats(NamedTuple):
+    """Returns of whole episodes; nan where none was counted."""
+
+    mean_return: Float[Array, "*maps"]
+    std_return: Float[Array, "*maps"]
+    n_finished: Int[Array, "*maps"]
+    n_unfinished: Int[Array, "*maps"]
+
+    @property
+    def standard_error(self) -> Float[Array, "*maps"]:
+        """The standard error of the mean return; nan below two episodes."""
+        error = self.std_return / jnp.sqrt(self.n_finished)
+        return jnp.where(self.n_finished > 1, error, jnp.nan)
+
+
+class Evaluation(NamedTuple):
+    """Both ways to count, and the mean return of each trial of the first episodes."""
+
+    window: EpisodeStats
+    episodes: EpisodeStats
+    trial_returns: Float[Array, "*maps trials"]  # nan where no such trial ended
+    trial_counts: Int[Array, "*maps trials"]
+
+
+class _Tally(NamedTuple):
+    """What is being counted while playing."""
+
+    state: RolloutState
+    step: Int[Array, ""]
+    window: Float[Array, "envs 3"]  # number, sum and sum of squares of returns
+    first_return: Float[Array, " envs"]  # nan until the first episode ends
+    trial_sums: Float[Array, "envs trials"]
+    trials_ended: Int[Array, " envs"]  # of the first episode
+
+
+def evaluate(
+    key: PRNGKeyArray,
+    agent: ActorCritic,
+    config: TrainConfig,
+    *,
+    task: str = "",
+    maps: str | Sequence[str] = (),
+) -> dict[str, Evaluation]:
+    """Test an agent as its settings say, or on another task or other maps.
+
+    Return an `Evaluation` for each map; without `maps`, for those of the settings and
+    for `zero`, the observation blanked.
+    """
+    chosen = (maps,) if isinstance(maps, str) else tuple(maps) or config.test_maps
+    env = config.evaluation_env(task)
+    _check_fits(config.training_env(), env, task)
+    plan = config.evaluation
+    key_maps, key_play = jax.random.split(key)
+    params, rows = map_table(key_maps, env, chosen, plan.n_envs)
+    found = _compiled(
+        key_play, agent, env, params, rows, len(chosen), plan.n_steps, plan.episodes
+    )
+    return {
+        name: jax.tree.map(lambda leaf, i=i: leaf[i], found)
+        for i, name in enumerate(chosen)
+    }
+
+
+def map_table(
+    key: PRNGKeyArray, env: MetaEnv, maps: Sequence[str], n_envs: int
+) -> tuple[MetaParams, Int[np.ndarray, " rows"]]:
+    """Return the table of the maps' matrices, and the row of each environment.
+
+    The environments of the first map come first. A fixed map has one row; `random` has
+    a row, a fresh Haar matrix, for each of its environments.
+    """
+    tables, rows, n_rows = [], [], 0
+    for number, name in enumerate(maps):
+        if name == "random":
+            table = _random_rows(jax.random.fold_in(key, number), env, n_envs)
+            rows += range(n_rows, n_rows + n_envs)
+        else:
+            table = env.map_rows(name)
+            rows += [n_rows] * n_envs
+        tables.append(table)
+        n_rows += len(table)
+    n_tasks = max(table.shape[1] for table in tables)
+    same = [jnp.broadcast_to(t, (len(t), n_tasks, *t.shape[2:])) for t in tables]
+    # Pad the table: programs depend on its number of rows, which must not vary.
+    missing = jnp.zeros((len(maps) * n_envs - n_rows, *same[0].shape[1:]))
+    tasks = tuple(task.default_params for task in env.tasks)
+    table = jnp.concatenate([*same, missing])
+    return MetaParams(None, tasks, table), np.array(rows, np.int32)
+
+
+def map_norms(env: MetaEnv, maps: Sequence[str]) -> dict[str, float]:
+    """Return the largest factor by which each map stretches an observation.
+
+    Training maps stretch every observation by `projection.scale`.
+    """
+    size, law = env.observation_size, env.projection
+    fixed = {
+        name: float(np.linalg.norm(np.asarray(env.map_matrices(name))[0, 0], 2))
+        for name in maps
+        if name != "random"
+    }
+    whole = law.input_dim >= law.dim or size == 1
+    return {name: fixed.get(name, law.scale if whole else np.nan) for name in maps}
+
+
+def evaluate_maps(
+    key: PRNGKeyArray,
+    agent: ActorCritic,
+    env: MetaEnv,
+    params: MetaParams,
+    rows: Int[Array, " envs"],
+    n_maps: int,
+    n_steps: int,
+    episodes: bool,
+) -> Evaluation:
+    """Test an agent on `n_maps` maps at once; compilable.
+
+    Args:
+        rows: the row of the table that each environment is played under, map by map.
+    """
+    key_start, key_play = jax.random.split(key)
+    n_envs = len(rows)
+    tally = _Tally(
+        state=_start(key_start, env, params, agent, rows, n_maps),
+        step=jnp.zeros((), int),
+        window=jnp.zeros((n_envs, 3)),
+        first_return=jnp.full(n_envs, jnp.nan),
+        trial_sums=jnp.zeros((n_envs, env.n_trials)),
+        trials_ended=jnp.zeros(n_envs, int),
+    )
+    bound = max(n_steps, env.max_steps) if episodes else n_steps
+
+    def unfinished(tally: _Tally):
+        waiting = jnp.isnan(tally.first_return).any()
+        return (tally.step < n_steps) | (waiting & (tally.step < bound))
+
+    def step(tally: _Tally) -> _Tally:
+        key = jax.random.fold_in(key_play, tally.step)
+        return _step(key, tally, agent, env, params, n_steps)
+
+    tally = jax.lax.while_loop(unfinished, step, tally)
+    by_map = jax.tree.map(
+        lambda leaf: leaf.reshape(n_maps, n_envs // n_maps, *leaf.shape[1:]),
+        tally[2:],
+    )
+    return jax.vmap(_summary)(*by_map)
+
+
+_compiled = jax.jit(evaluate_maps, static_argnums=(2, 5, 6, 7))
+
+
+def _start(key, env, params, agent, rows, n_maps) -> RolloutState:
+    """Begin the same episodes under every map."""
+    keys = jax.random.split(key, len(rows) // n_maps)
+    keys = jnp.concatenate([keys] * n_maps)
+    inputs, episodes = jax.vmap(env.reset, in_axes=(0, None, 0))(keys, params, rows)
+    nothing = jnp.zeros(len(rows))
+    return RolloutState(inputs, episodes, agent.initial_state(len(rows)), nothing)
+
+
+def _step(
+    key: PRNGKeyArray,
+    tally: _Tally,
+    agent: ActorCritic,
+    env: MetaEnv,
+    params: MetaParams,
+    n_steps: int,
+) -> _Tally:
+    key_noise, key_env = jax.random.split(key)
+    noise = agent.noise(key_noise, (len(tally.first_return),))
+    state, happened, info = play_step(key_env, noise, env, params, agent, tally.state)
+    done, total = happened.done, happened.finished_return
+    counted = jnp.where(done & (tally.step < n_steps), 1.0, 0.0)
+    first = jnp.isnan(tally.first_return)
+    trial = jnp.arange(env.n_trials) == info["trial"][:, None]
+    reward = jnp.where(trial & first[:, None], happened.reward[:, None], 0)
+    moments = jnp.stack([counted, counted * total, counted * total**2], axis=1)
+    return _Tally(
+        state=state,
+        step=tally.step + 1,
+        window=tally.window + moments,
+        first_return=jnp.where(first & done, total, tally.first_return),
+        trial_sums=tally.trial_sums + reward,
+        trials_ended=tally.trials_ended + (first & info["trial_ended"]),
+    )
+
+
+def _summary(window, first_return, trial_sums, trials_ended) -> Evaluation:
+    count, total, squares = window.sum(axis=0)
+    n_envs = len(first_return)
+    # Zero divided by zero: no data is nan.
+    mean = total / count
+    spread = jnp.sqrt(jnp.maximum(squares / count - mean**2, 0.0))
+    finished = ~jnp.isnan(first_return)
+    ended = jnp.arange(trial_sums.shape[1]) < trials_ended[:, None]
+    trial_counts = ended.sum(axis=0)
+    return Evaluation(
+        window=EpisodeStats(mean, spread, count.astype(int), jnp.asarray(n_envs, int)),
+        episodes=EpisodeStats(
+            jnp.nanmean(first_return),
+            jnp.nanstd(first_return),
+            finished.sum(),
+            (~finished).sum(),
+        ),
+        trial_returns=jnp.where(ended, trial_sums, 0).sum(axis=0) / trial_counts,
+        trial_counts=trial_counts,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _random_rows(
+    key: PRNGKeyArray, env: MetaEnv, n_rows: int
+) -> Float[Array, "rows tasks d_obs d_in"]:
+    law, size = env.projection, env.observation_size
+    corners = matrices.frames(key, n_rows, law.dim, size)[:, : law.input_dim]
+    missing = law.input_dim - corners.shape[1]
+    fitted = jnp.pad(law.scale * corners, ((0, 0), (0, missing), (0, 0)))
+    return env.table_of(fitted)
+
+
+def _check_fits(trained: MetaEnv, env: MetaEnv, task: str) -> None:
+    kinds = [type(each.action_space).__name__ for each in (trained, env)]
+    if kinds[0] != kinds[1]:
+        words = {"Box": "continuous", "Discrete": "discrete"}
+        raise ValueError(
+            f"The agent takes {words[kinds[0]]} actions and cannot play {task!r}: its "
+            f"actions are {words[kinds[1]]}."
+        )
+    if env.input_size != trained.input_size:
+        raise ValueError(
+            f"The agent takes {trained.input_size} inputs and cannot play {task!r}, "
+            f"which shows {env.input_size}: it has more actions."
+        )

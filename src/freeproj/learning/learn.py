@@ -1,0 +1,121 @@
+"""Learning from a rollout: epochs of clipped policy gradients over whole environments.
+
+`learn` is one update of PPO: all epochs, all minibatches, as one scan. A minibatch is
+made of whole environments, never of pieces of time. (Appendices D.2 and D.7.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from freeproj.agents import ActorCritic
+from freeproj.learning import ppo
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.rollout import Rollout, first_steps
+from freeproj.meta.episodes import MetaEnv
+
+__all__ = ["Batch", "Metrics", "learn", "optimizer_of", "start_optimizer"]
+
+Metrics = dict[str, Array]
+
+
+class Batch(NamedTuple):
+    """What is learned from: a rollout, its advantages, the memories at its start."""
+
+    rollout: Rollout
+    advantages: Float[Array, "time envs"]
+    memory: PyTree
+
+
+def learn(
+    key: PRNGKeyArray,
+    agent: ActorCritic,
+    opt_state: PyTree,
+    batch: Batch,
+    env: MetaEnv,
+    config: TrainConfig,
+) -> tuple[ActorCritic, PyTree, Metrics]:
+    """Run all epochs; a minibatch consists of whole environments over all of time."""
+    n_envs, plan = config.n_envs, config.ppo
+    optimizer = optimizer_of(config)
+
+    def minibatch(carry, chosen):
+        agent, opt_state = carry
+        part = _take_envs(batch, chosen)
+        gradient, losses = jax.grad(_loss, has_aux=True)(agent, part, env, config)
+        losses["loss/gradient_norm"] = optax.tree.norm(gradient)
+        changes, opt_state = optimizer.update(gradient, opt_state)
+        agent = _tree(optax.apply_updates(_tree(agent), changes))
+        return (agent, opt_state), losses
+
+    def orders(key):
+        order = jax.random.permutation(key, n_envs)
+        return order.reshape(plan.n_minibatches, -1)
+
+    chosen = jax.vmap(orders)(jax.random.split(key, plan.n_epochs))
+    chosen = chosen.reshape(plan.n_epochs * plan.n_minibatches, -1)
+    (agent, opt_state), losses = jax.lax.scan(minibatch, (agent, opt_state), chosen)
+    means = {name: loss.mean() for name, loss in losses.items()}
+    return _tree(agent), opt_state, means
+
+
+def _loss(
+    agent: ActorCritic, batch: Batch, env: MetaEnv, config: TrainConfig
+) -> tuple[Float[Array, ""], Metrics]:
+    rollout, plan = batch.rollout, config.ppo
+    fresh = first_steps(env, rollout.inputs)
+    policy, values, _ = agent.sequence(
+        rollout.inputs, batch.memory, fresh, rollout.mask
+    )
+    log_prob = policy.log_prob(rollout.action)
+    targets = batch.advantages + rollout.value
+    estimates = ppo.normalize(batch.advantages)
+    policy_loss = ppo.policy_loss(log_prob, rollout.log_prob, estimates, plan.clip)
+    value_loss = ppo.value_loss(values, rollout.value, targets, plan.clip)
+    entropy = policy.entropy().mean()
+    total = ppo.total_loss(
+        policy_loss, value_loss, entropy, plan.value_weight, plan.entropy_weight
+    )
+    return total, {
+        "loss/policy": policy_loss,
+        "loss/value": value_loss,
+        "loss/entropy": entropy,
+        "loss/approximate_kl": ppo.approximate_kl(log_prob, rollout.log_prob),
+        "loss/clip_fraction": ppo.clip_fraction(log_prob, rollout.log_prob, plan.clip),
+        "loss/explained_variance": ppo.explained_variance(rollout.value, targets),
+    }
+
+
+def _take_envs(batch: Batch, chosen: Int[Array, " envs"]) -> Batch:
+    """Take whole environments: axis 1 of what has time, axis 0 of memories."""
+    rollout, advantages = jax.tree.map(
+        lambda leaf: leaf[:, chosen], (batch.rollout, batch.advantages)
+    )
+    return Batch(rollout, advantages, jax.tree.map(lambda x: x[chosen], batch.memory))
+
+
+def start_optimizer(agent: ActorCritic, config: TrainConfig) -> PyTree:
+    """Return the optimiser's state before the first update."""
+    return optimizer_of(config).init(_tree(agent))
+
+
+def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:
+    """Return Adam behind a clipped gradient, at a constant or falling rate."""
+    plan = config.ppo
+    rate: Any = plan.learning_rate
+    if plan.learning_rate_schedule == "linear":
+        n_steps = config.n_updates * plan.n_epochs * plan.n_minibatches
+        rate = optax.linear_schedule(plan.learning_rate, 0.0, n_steps)
+    return optax.chain(
+        optax.clip_by_global_norm(plan.max_grad_norm),
+        optax.adam(rate, eps=plan.adam_epsilon),
+    )
+
+
+def _tree(agent: Any) -> Any:
+    """Return an agent, typed as the tree of arrays that optax expects."""
+    return agent

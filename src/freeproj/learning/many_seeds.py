@@ -1,0 +1,127 @@
+"""Several seeds of the same settings at once, by `vmap`: for accelerators.
+
+One program updates all seeds, another tests them. Each seed gives the same run as
+`train.train`, up to rounding. Seeds may start from different updates: those ahead
+wait until the others have caught up. A seed that diverges is left where it was.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, PRNGKeyArray
+
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.learn import Metrics
+from freeproj.learning.schedule import (
+    evaluation_inputs,
+    is_tested,
+    named,
+    run_evaluation,
+)
+from freeproj.learning.train import (
+    DivergedError,
+    TrainResult,
+    TrainState,
+    check_finite,
+    draw_params,
+    log_row,
+    start,
+    update,
+)
+from freeproj.meta.tasks import MetaParams
+from freeproj.storage.cache import use_cache
+
+__all__ = ["train_seeds"]
+
+
+def _say_nothing(*_: Any) -> None:
+    """Take a report and do nothing with it."""
+
+
+def train_seeds(
+    keys: Sequence[PRNGKeyArray],
+    config: TrainConfig,
+    *,
+    states: Sequence[TrainState | None] = (),
+    report: Callable[[int, TrainState, dict[str, Any]], None] = _say_nothing,
+    diverge: Callable[[int, DivergedError], None] = _say_nothing,
+) -> list[TrainResult | DivergedError]:
+    """Train one agent for each key; return what came of each, in order.
+
+    Args:
+        states: for each key the state to resume from, None to start.
+        report: called after each update with a seed's position, state and row of the
+            log.
+        diverge: called with the position and the error of a seed that diverges.
+    """
+    use_cache()
+    given = states or [None] * len(keys)
+    pairs = zip(keys, given, strict=True)
+    state = _stacked([start(key, config) if old is None else old for key, old in pairs])
+    step, test = _programs(config.program)
+    ends: dict[int, DivergedError] = {}
+    logs: list[list[dict[str, Any]]] = [[] for _ in keys]
+    done = np.array(state.n_done)
+    while np.any(done < config.n_updates):
+        number = int(done.min()) + 1
+        moving = done < number
+        params = _stacked([draw_params(key, config, number) for key in keys])
+        state, metrics = step(state, params, moving)
+        if is_tested(number, config):
+            data = [evaluation_inputs(key, number, config) for key in keys]
+            metrics |= named(test(state.agent, *_stacked(data)), config.test_maps, 1)
+        metrics, singles = jax.device_get(metrics), _unstacked(state, len(keys))
+        for i in map(int, np.flatnonzero(moving)):
+            try:
+                row = _row(number, metrics, i, config)
+            except DivergedError as error:
+                ends[i], done[i] = error, config.n_updates  # no more updates
+                diverge(i, error)
+            else:
+                done[i] = number
+                logs[i].append(row)
+                report(i, singles[i], row)
+    agents = _unstacked(state.agent, len(keys))
+    results = map(TrainResult, agents, logs)
+    return [ends.get(i, result) for i, result in enumerate(results)]
+
+
+def _row(
+    number: int, metrics: dict[str, Any], i: int, config: TrainConfig
+) -> dict[str, Any]:
+    one = {name: values[i] for name, values in metrics.items()}
+    check_finite(number, one)
+    return log_row(number, one, config)
+
+
+@functools.lru_cache(maxsize=4)
+def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
+    """Return update and test of all seeds, traced and compiled once."""
+    step = jax.vmap(functools.partial(_update, config=program))
+    test = jax.vmap(functools.partial(run_evaluation, config=program))
+    return jax.jit(step, donate_argnums=0), jax.jit(test)
+
+
+def _update(
+    state: TrainState, params: MetaParams, moving: Bool[Array, ""], config: TrainConfig
+) -> tuple[TrainState, Metrics]:
+    """Update a seed, or leave it as it is if it has to wait or has ended."""
+    after, metrics = update(state, params, config)
+    kept = jax.tree.map(lambda new, old: jnp.where(moving, new, old), after, state)
+    return kept, metrics
+
+
+@jax.jit
+def _stacked(trees: list[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _unstacked(tree: Any, n: int) -> list[Any]:
+    return [jax.tree.map(lambda leaf, i=i: leaf[i], tree) for i in range(n)]

@@ -1,0 +1,307 @@
+"""Recurrent PPO under random words: redraw bases, collect, learn, evaluate, repeat.
+
+`train` is a Python loop over one compiled update, so that progress, logs, checkpoints
+and Ctrl-C are handled at every update. The matrices of all words are drawn outside, as
+a function of the seed and the update's number, and given to the update as data: one
+program serves every length, family and seed. Everything else that an update needs is in
+`TrainState`: a run that resumes from a stored one is the same run, bit for bit.
+Evaluation has its own stream of keys and cannot affect training. (Appendices D.2, D.7.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
+
+from freeproj.agents import ActorCritic
+from freeproj.envs.base import Box, Discrete
+from freeproj.learning import ppo
+from freeproj.learning.config import NetworkConfig, TrainConfig
+from freeproj.learning.learn import Batch, Metrics, learn, start_optimizer
+from freeproj.learning.rollout import Rollout, RolloutState, collect, start_rollout
+from freeproj.learning.schedule import (
+    evaluation_inputs,
+    is_tested,
+    named,
+    run_evaluation,
+)
+from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.tasks import MetaParams
+from freeproj.storage.cache import use_cache
+
+__all__ = [
+    "DivergedError",
+    "TrainResult",
+    "TrainState",
+    "check_finite",
+    "draw_params",
+    "draws_before",
+    "log_row",
+    "next_stage",
+    "seed_key",
+    "start",
+    "train",
+    "update",
+]
+
+
+class TrainState(NamedTuple):
+    """All that an update needs and changes."""
+
+    agent: ActorCritic
+    optimizer: PyTree
+    rollout: RolloutState
+    key: PRNGKeyArray
+    n_done: Int[Array, ""]  # updates
+
+
+class DivergedError(ArithmeticError):
+    """Training gave a number that is not finite; the state before it is still good."""
+
+    def __init__(self, update: int, quantity: str):
+        super().__init__(update, quantity)  # as given, so that it can be pickled
+        self.update, self.quantity = update, quantity
+
+    def __str__(self) -> str:
+        return (
+            f"Diverged at update {self.update}: the {self.quantity} is not finite. A "
+            "smaller `ppo.learning_rate` or `ppo.max_grad_norm` may help; a task must "
+            "pay finite rewards."
+        )
+
+
+class TrainResult(NamedTuple):
+    """A trained agent and one row of numbers for each update."""
+
+    agent: ActorCritic
+    log: list[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        tested = {
+            name.split("/")[1]: value
+            for name, value in (self.log[-1] if self.log else {}).items()
+            if name.startswith("test/") and name.endswith("episodes/episode_return")
+        }
+        last = ", ".join(
+            f"{name} {value:.2f}" if math.isfinite(value) else f"{name} –"
+            for name, value in tested.items()
+        )
+        return f"TrainResult({len(self.log)} updates; test {last or '– (not tested)'})"
+
+
+def train(
+    key: PRNGKeyArray,
+    config: TrainConfig,
+    *,
+    state: TrainState | None = None,
+    report: Callable[[TrainState, dict[str, Any]], None] | None = None,
+) -> TrainResult:
+    """Train an agent; after each update call `report` with state and row of the log.
+
+    With a `state` the run resumes from there instead of starting. Raise `DivergedError`
+    at the first update that gives a number that is not finite.
+    """
+    use_cache()
+    now = start(key, config.stage_configs[0]) if state is None else state
+    log, params, phase = [], None, None
+    for number in range(int(now.n_done) + 1, config.n_updates + 1):
+        place = config.stage_of(number)
+        stage = config.stage_configs[place]
+        if place != config.stage_of(number - 1) and number > 1:
+            now = next_stage(key, now, stage)
+        step, test = _programs(stage.program)
+        if (place, draws_before(number, stage)) != phase:
+            phase = place, draws_before(number, stage)
+            params = draw_params(key, stage, number)
+        now, metrics = step(now, params)
+        check_finite(number, metrics)
+        if is_tested(number, config):
+            found = test(now.agent, *evaluation_inputs(key, number, stage))
+            metrics |= named(found, stage.test_maps)
+        row = log_row(number, metrics, stage)
+        log.append(row)
+        if report is not None:
+            report(now, row)
+    return TrainResult(now.agent, log)
+
+
+def seed_key(seed: int) -> PRNGKeyArray:
+    """Return the random key of a seed below 2^64: all of its bits count."""
+    key = jax.random.key(seed % 2**32)
+    return jax.random.fold_in(key, seed >> 32) if seed >> 32 else key
+
+
+def draw_params(key: PRNGKeyArray, config: TrainConfig, number: int = 1) -> MetaParams:
+    """Draw the matrices of the rollout of an update, a function of key and number."""
+    stream = jax.random.fold_in(key, 0xBA5E)
+    drawn = jax.random.fold_in(stream, draws_before(number, config))
+    return _draw(drawn, config.training_env())
+
+
+def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
+    """Draw an agent and the first episodes."""
+    key_agent, key_rollout, key_updates = jax.random.split(key, 3)
+    # Several small programs compile faster than a large one, and runs that differ in
+    # other settings share them.
+    program = config.program
+    env = program.training_env()
+    agent = _start_agent(
+        key_agent, env.input_size, env.action_space, config.memory, config.network
+    )
+    optimizer = start_optimizer(agent, config)
+    params = draw_params(key, config)
+    rollout = _start_rollout(key_rollout, env, params, agent, config.n_envs)
+    return TrainState(agent, optimizer, rollout, key_updates, jnp.zeros((), int))
+
+
+def next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> TrainState:
+    """Begin new episodes under other settings; the agent stays, Adam starts anew."""
+    number = int(state.n_done) + 1
+    key_rollout = jax.random.fold_in(jax.random.fold_in(key, 0x57A6E), number)
+    env = stage.program.training_env()
+    params = draw_params(key, stage, number)
+    rollout = _start_rollout(key_rollout, env, params, state.agent, stage.n_envs)
+    return state._replace(
+        optimizer=start_optimizer(state.agent, stage), rollout=rollout
+    )
+
+
+def update(
+    state: TrainState, params: MetaParams, config: TrainConfig
+) -> tuple[TrainState, Metrics]:
+    """Collect a rollout under these matrices and learn; compilable and deterministic.
+
+    The metric `finite` has a flag for each of `_QUANTITIES`.
+    """
+    key, key_restart, key_collect, key_learn = jax.random.split(state.key, 4)
+    env = config.training_env()
+    before = _redrawn(key_restart, env, state, params, config)
+    after, rollout, last_value = collect(
+        key_collect, env, params, state.agent, before, config.n_steps
+    )
+    estimates = ppo.advantages(
+        rollout.reward,
+        rollout.value,
+        last_value,
+        rollout.done,
+        config.ppo.discount,
+        config.ppo.gae_lambda,
+    )
+    batch = Batch(rollout, estimates, before.memory)
+    agent, optimizer, losses = learn(
+        key_learn, state.agent, state.optimizer, batch, env, config
+    )
+    metrics = {**_returns(rollout, env, config.n_envs), **losses}
+    metrics["finite"] = _finite(rollout, losses, agent)
+    done = state.n_done + 1
+    return TrainState(agent, optimizer, after, key, done), metrics
+
+
+def draws_before(number: int, config: TrainConfig) -> int:
+    """Count the draws of matrices before the rollout of an update."""
+    return (number - 1) // config.redraw_every if config.redraw_every else 0
+
+
+def check_finite(number: int, metrics: dict[str, Any]) -> None:
+    """Remove the flags from the metrics of an update; raise at the first not set."""
+    for quantity, finite in zip(_QUANTITIES, metrics.pop("finite"), strict=True):
+        if not finite:
+            raise DivergedError(number, quantity)
+
+
+def log_row(
+    number: int, metrics: dict[str, Any], config: TrainConfig
+) -> dict[str, Any]:
+    """Return an update's row of the log, as plain numbers.
+
+    A mean return that is not finite although episodes ended counts as a divergence.
+    """
+    steps = number * config.n_envs * config.n_steps
+    values = jax.tree.map(lambda leaf: leaf.tolist(), metrics)
+    for name, value in values.items():
+        prefix, _, last = name.rpartition("/")
+        is_mean = last == "episode_return" and values[f"{prefix}/n_finished"]
+        if is_mean and not math.isfinite(value):
+            raise DivergedError(number, f"return ({prefix})")
+    return {"update": number, "steps": steps, **values}
+
+
+@functools.lru_cache(maxsize=4)
+def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
+    """Return update and test, compiled once for all runs that share programs."""
+    step = jax.jit(functools.partial(update, config=program), donate_argnums=0)
+    return step, jax.jit(functools.partial(run_evaluation, config=program))
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
+def _start_agent(
+    key: PRNGKeyArray,
+    input_size: int,
+    action_space: Box | Discrete,
+    memory: str,
+    network: NetworkConfig,
+) -> ActorCritic:
+    sizes = dataclasses.asdict(network)
+    return ActorCritic.create(key, input_size, action_space, memory, **sizes)
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _draw(key: PRNGKeyArray, env: MetaEnv) -> MetaParams:
+    return env.draw_params(key)
+
+
+_start_rollout = jax.jit(start_rollout, static_argnums=(1, 4))
+
+
+def _redrawn(
+    key: PRNGKeyArray,
+    env: MetaEnv,
+    state: TrainState,
+    params: MetaParams,
+    config: TrainConfig,
+) -> RolloutState:
+    """Apply new matrices to unfinished episodes, as `running_episodes` says."""
+    before = state.rollout
+    if config.running_episodes == "rematch":
+        moved = jax.vmap(env.with_params, in_axes=(0, 0, None))
+        inputs, episodes = moved(before.inputs, before.episodes, params)
+        return before._replace(inputs=inputs, episodes=episodes)
+    if config.running_episodes == "restart" and config.redraw_every:
+        is_time = (state.n_done > 0) & (state.n_done % config.redraw_every == 0)
+        fresh = start_rollout(key, env, params, state.agent, config.n_envs)
+        return jax.tree.map(lambda a, b: jnp.where(is_time, a, b), fresh, before)
+    return before
+
+
+def _returns(rollout: Rollout, env: MetaEnv, n_envs: int) -> Metrics:
+    """Mean return of the episodes that ended; by task too where there are several."""
+    metrics = {"train/n_unfinished": jnp.asarray(n_envs)}
+    chosen = {"train": rollout.done}
+    if len(env.tasks) > 1:
+        for index, task in enumerate(env.tasks):
+            chosen[f"train/{task.name}"] = rollout.done & (rollout.task == index)
+    for prefix, ended in chosen.items():
+        total, count = jnp.where(ended, rollout.finished_return, 0).sum(), ended.sum()
+        # Zero divided by zero: no data is nan.
+        metrics[f"{prefix}/episode_return"] = total / count
+        metrics[f"{prefix}/n_finished"] = count
+    return metrics
+
+
+_QUANTITIES = ("reward", "loss", "gradient", "weights")
+
+
+def _finite(rollout: Rollout, losses: Metrics, agent: ActorCritic) -> Bool[Array, "4"]:
+    """Flag which of `_QUANTITIES` are finite."""
+    reward = jnp.isfinite(rollout.reward).all()
+    loss = jnp.isfinite(losses["loss/policy"]) & jnp.isfinite(losses["loss/value"])
+    gradient = jnp.isfinite(losses["loss/gradient_norm"])
+    weights = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(agent)]
+    return jnp.stack([reward, loss, gradient, jnp.stack(weights).all()])

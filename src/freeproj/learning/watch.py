@@ -1,0 +1,98 @@
+"""One episode of an agent, step by step, for people to look at.
+
+`play_episode` yields frames of numbers and texts. They are drawn as text here and as
+pictures in `report.animation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from freeproj.agents import ActorCritic
+from freeproj.envs import Environment
+from freeproj.learning.rollout import RolloutState, play_step, start_rollout
+from freeproj.meta.episodes import MetaEnv
+
+__all__ = ["Frame", "play_episode", "watch_episode"]
+
+
+class Frame(NamedTuple):
+    """A step of an episode: the situation, the action taken in it, and its reward.
+
+    `returns` has one entry for each trial begun so far; the last one includes `reward`.
+    """
+
+    task: str  # drawn as text, as a player may know it
+    seen: Float[np.ndarray, " d_in"]  # the observation as the agent sees it
+    action: str
+    reward: float
+    trial: int  # from 0
+    n_trials: int
+    trial_ended: bool
+    returns: tuple[float, ...]
+
+    @property
+    def text(self) -> str:
+        """The frame as lines of text."""
+        where = f"trial {self.trial + 1}/{self.n_trials}"
+        earned = f"return {self.returns[-1]:+.3f}"
+        lines = [self.task, f"{self.action}  {self.reward:+.3f}  {where}  {earned}"]
+        if self.trial_ended:
+            lines.append(f"--- trial {self.trial + 1} ended: {self.returns[-1]:+.3f}")
+        return "\n".join(lines)
+
+
+def watch_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[str]:
+    """Yield what each step looks like as text, until the episode ends."""
+    return (frame.text for frame in play_episode(agent, env, seed))
+
+
+def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Frame]:
+    """Play one episode with sampled actions; yield a frame for each step."""
+    key_params, key_start, key_play = jax.random.split(jax.random.key(seed), 3)
+    params = env.draw_params(key_params)
+    state = jax.jit(start_rollout, static_argnums=(1, 4))(
+        key_start, env, params, agent, 1
+    )
+    step = jax.jit(play_step, static_argnums=2)
+    index = int(state.episodes.task[0])
+    task, seen = env.tasks[index], env.layout["observation"]
+    returns = [0.0]
+    for number in range(env.max_steps):
+        key_noise, key_env = jax.random.split(jax.random.fold_in(key_play, number))
+        noise = agent.noise(key_noise, (1,))
+        before = state
+        state, happened, info = step(key_env, noise, env, params, agent, before)
+        returns[-1] += float(happened.reward[0])
+        ended = bool(info["trial_ended"][0])
+        yield Frame(
+            task=_drawn(task, before, index),
+            seen=np.asarray(before.inputs[0, seen]),
+            action=_named(task, np.asarray(happened.action[0])),
+            reward=float(happened.reward[0]),
+            trial=int(info["trial"][0]),
+            n_trials=env.n_trials,
+            trial_ended=ended,
+            returns=tuple(returns),
+        )
+        if happened.done[0]:
+            return
+        if ended:
+            returns.append(0.0)
+
+
+def _drawn(task: Environment, state: RolloutState, index: int) -> str:
+    own = state.episodes.current[index]
+    return task.render(jax.tree.map(lambda leaf: leaf[0], own))
+
+
+def _named(task: Environment, action: np.ndarray) -> str:
+    names = task.action_names
+    if names and action.ndim == 0 and int(action) < len(names):
+        return names[int(action)]
+    return str(np.round(action, 2))

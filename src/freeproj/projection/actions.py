@@ -1,0 +1,205 @@
+"""Maps from the agent's actions to a task's own actions.
+
+One agent acts in tasks with different actions: it picks from a common action set, and a
+map turns the choice into an action of the task. A discrete set is relabelled, with the
+choices that mean nothing masked; a continuous one is multiplied by a slice M_a of an
+orthogonal matrix. Without a key both maps are the identity. (Algorithm 1, line 13.)
+
+Actions *by use* are to a relabelling what frames are to a projection. The agent says
+"the i-th action that I used" or "a new one", and a new one is drawn uniformly from
+those not used yet. No relabelling can change what it then earns. It is the same as an
+order of the actions drawn anew in each episode, of which the used ones and the next are
+allowed: that is how it is done here.
+
+`CommonActions` does this for several tasks at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from freeproj.envs.base import Box, Discrete
+from freeproj.projection import matrices
+from freeproj.storage.names import suggestion
+
+__all__ = [
+    "ACTION_MAPS",
+    "CommonActions",
+    "Relabelling",
+    "action_slice",
+    "order_of_use",
+    "project_actions",
+    "relabelling",
+]
+
+ACTION_MAPS = ("identity", "random", "by_use")
+
+_AnyArray = Array | np.ndarray
+
+
+class Relabelling(NamedTuple):
+    """What each common action means in a task with fewer actions.
+
+    `to_task[c]` is the task's action for the common action c; where `mask[c]` is False
+    the action has no meaning in this task, must not be taken, and maps to 0.
+    """
+
+    to_task: Int[Array, " common"]
+    mask: Bool[Array, " common"]
+
+
+def relabelling(
+    key: PRNGKeyArray | None, n_task: int | Int[Array, ""], n_common: int
+) -> Relabelling:
+    """Hide the task's actions among the common ones; without a key, in order."""
+    if isinstance(n_task, int) and not 1 <= n_task <= n_common:
+        raise ValueError(
+            f"A task's {n_task} actions do not fit into {n_common} common ones; "
+            "`n_common` must be at least as large."
+        )
+    places = jnp.arange(n_common)
+    if key is not None:
+        places = jax.random.permutation(key, places)
+    mask = places < n_task
+    return Relabelling(jnp.where(mask, places, 0), mask)
+
+
+def order_of_use(
+    key: PRNGKeyArray, n_task: int | Int[Array, ""], n_common: int
+) -> Relabelling:
+    """Draw the order in which an agent meets the task's actions; the rest come last."""
+    order = jax.random.permutation(key, n_common)
+    order = order[jnp.argsort(order >= n_task, stable=True)]
+    mask = jnp.arange(n_common) < n_task
+    return Relabelling(jnp.where(mask, order, 0), mask)
+
+
+def action_slice(
+    key: PRNGKeyArray | None, task_dim: int, common_dim: int
+) -> Float[Array, "task common"]:
+    """Return M_a: rows of a Haar matrix; without a key, the first entries."""
+    if not 1 <= task_dim <= common_dim:
+        raise ValueError(
+            f"A task's {task_dim} action entries must be 1 to {common_dim}, the size "
+            "of the common action."
+        )
+    if key is None:
+        return jnp.eye(task_dim, common_dim)
+    return matrices.haar(key, 1, common_dim)[0, :task_dim]
+
+
+def project_actions(
+    matrix: Float[_AnyArray, "task common"],
+    action: Float[_AnyArray, "*batch common"],
+    low: Float[_AnyArray, " task"],
+    high: Float[_AnyArray, " task"],
+) -> Float[Array, "*batch task"]:
+    """Return clip(M_a a), an action that the task allows."""
+    return jnp.clip(jnp.asarray(action) @ jnp.asarray(matrix).T, low, high)
+
+
+@dataclass(frozen=True)
+class CommonActions:
+    """The actions of an agent that plays several tasks, all discrete or all continuous.
+
+    Args:
+        spaces: the action space of each task.
+        law: `identity`; `random` for a map drawn anew with each episode; `by_use` for
+            actions in the order in which the agent uses them.
+        least: the least number of common actions, for tasks that are met later.
+    """
+
+    spaces: tuple[Box | Discrete, ...]
+    law: str = "identity"
+    least: int = 0
+
+    def __post_init__(self):
+        if self.law not in ACTION_MAPS:
+            known = ", ".join(ACTION_MAPS)
+            near = suggestion(self.law, ACTION_MAPS)
+            raise ValueError(f"No action map {self.law!r}.{near} Known: {known}.")
+        if len({type(space) for space in self.spaces}) > 1:
+            raise ValueError(
+                "Tasks with discrete and tasks with continuous actions do not mix; "
+                f"got the action spaces {self.spaces}."
+            )
+        if self.by_use and not self._counts:
+            raise ValueError(
+                "Actions can be named by their use only if they are discrete; choose "
+                "`identity` or `random` for continuous ones."
+            )
+
+    @property
+    def by_use(self) -> bool:
+        """Whether the agent names actions by the order in which it used them."""
+        return self.law == "by_use"
+
+    @property
+    def space(self) -> Box | Discrete:
+        """The common actions: as many as the task with the most actions has."""
+        if self._counts:
+            return Discrete(max(self.least, *self._counts))
+        boxes = [space for space in self.spaces if isinstance(space, Box)]
+        size = max(self.least, *(box.size for box in boxes))
+        reach = max(abs(bound) for box in boxes for bound in box.low + box.high)
+        return Box((-reach,) * size, (reach,) * size)
+
+    @property
+    def size(self) -> int:
+        """The number of entries of an encoded action."""
+        return self.space.n if isinstance(self.space, Discrete) else self.space.size
+
+    def encode(self, action: Array | None) -> Float[Array, " size"]:
+        """Return an action as a vector: one-hot or as it is; None is all zeros."""
+        if action is None:
+            return jnp.zeros(self.size)
+        if self._counts:
+            return jax.nn.one_hot(action, self.size)
+        return jnp.asarray(action, float)
+
+    def draw(
+        self, key: PRNGKeyArray, task: Int[Array, ""]
+    ) -> Relabelling | Float[Array, "size size"]:
+        """Draw the map of one episode."""
+        given = key if self.law == "random" else None
+        if self.by_use:
+            return order_of_use(key, jnp.array(self._counts)[task], self.size)
+        if self._counts:
+            return relabelling(given, jnp.array(self._counts)[task], self.size)
+        # The tasks' matrices are the first rows of one square matrix.
+        return action_slice(given, self.size, self.size)
+
+    def translate(self, drawn: Relabelling | Array, action: Array, index: int) -> Array:
+        """Return the action of task number `index`."""
+        space = self.spaces[index]
+        if isinstance(space, Discrete) and isinstance(drawn, Relabelling):
+            # Masked actions map to 0, so that they are never out of range either.
+            return jnp.minimum(drawn.to_task[action], space.n - 1)
+        assert isinstance(space, Box)
+        assert isinstance(drawn, Array)
+        low, high = jnp.array(space.low), jnp.array(space.high)
+        return project_actions(drawn[: space.size], action, low, high)
+
+    def mask(
+        self, drawn: Relabelling | Array, n_used: Int[Array, ""] | None = None
+    ) -> Bool[Array, " size"] | None:
+        """Which common actions mean something; None: all of them, always.
+
+        By use, these are the actions used so far and the next one.
+        """
+        if n_used is not None and isinstance(drawn, Relabelling):
+            return drawn.mask & (jnp.arange(self.size) <= n_used)
+        all_mean_something = set(self._counts) == {self.size}
+        if all_mean_something or not isinstance(drawn, Relabelling):
+            return None
+        return drawn.mask
+
+    @property
+    def _counts(self) -> tuple[int, ...]:
+        return tuple(s.n for s in self.spaces if isinstance(s, Discrete))

@@ -1,0 +1,209 @@
+"""The Cayley graph of a free group in the Poincaré disk: coordinates, no drawing.
+
+Points of the disk are complex numbers; geodesics are arcs of circles orthogonal to the
+unit circle, and diameters. Two layouts of the tree of reduced words:
+
+- `arc_layout`: the paper's, for two generators. The arcs at level j stand at the
+  angles kπ/(2·3^j); every arc is a whole line a^ℤ or b^ℤ of the graph. Faithful to the
+  tree, not isometric. (The rule as printed starts at m = 1 and leaves the arcs
+  unconnected; the tree starts at m = 2 and has the two diameters.)
+- `isometric_layout`: any number of generators. A generator is a hyperbolic translation,
+  so that every edge has the same hyperbolic length. (Appendix B.)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Complex, Float, Int
+
+from freeproj.projection import words
+
+__all__ = [
+    "Layout",
+    "arc_layout",
+    "arc_points",
+    "hyperbolic_distance",
+    "isometric_layout",
+    "orthogonal_circle",
+]
+
+_POINTS_PER_EDGE = 24
+_MAX_VERTICES = 500_000
+
+
+class Layout(NamedTuple):
+    """The vertices and edges of the tree, the identity first, then by word length.
+
+    Edge i leads from the parent of vertex i + 1 to that vertex.
+    """
+
+    words: Int[np.ndarray, "vertices depth"]  # padded with zeros
+    lengths: Int[np.ndarray, " vertices"]
+    vertices: Complex[np.ndarray, " vertices"]
+    edges: Complex[np.ndarray, "edges points"]
+
+    @property
+    def letters(self) -> Int[np.ndarray, " edges"]:
+        """The letter that each edge stands for: the last of its word."""
+        return self.words[np.arange(1, len(self.words)), self.lengths[1:] - 1]
+
+    def spelled(self, vertex: int) -> str:
+        """The word of a vertex, for people."""
+        return words.spell(self.words[vertex, : self.lengths[vertex]])
+
+
+def orthogonal_circle(angle: float, spread: float) -> tuple[complex, float]:
+    """Return centre and radius of the circle through e^{i(angle ± spread)}.
+
+    It meets the unit circle at right angles: centre sec(δ)e^{iφ}, radius tan(δ).
+    """
+    if not 0 < spread < math.pi / 2:
+        raise ValueError(f"`spread` must lie in (0, π/2), got {spread}.")
+    centre = complex(math.cos(angle), math.sin(angle)) / math.cos(spread)
+    return centre, math.tan(spread)
+
+
+def arc_points(
+    angle: float, spread: float, n_points: int = 64
+) -> Complex[np.ndarray, " points"]:
+    """Return points along the part of that circle inside the disk."""
+    centre, radius = orthogonal_circle(angle, spread)
+    start, stop = angle + math.pi / 2 + spread, angle + 3 * math.pi / 2 - spread
+    return centre + radius * np.exp(1j * np.linspace(start, stop, n_points))
+
+
+def hyperbolic_distance(
+    x: Complex[np.ndarray, "*shape"], y: Complex[np.ndarray, "*shape"]
+) -> Float[np.ndarray, "*shape"]:
+    """Return the distance 2 artanh |x - y| / |1 - conj(x) y| of the Poincaré disk."""
+    return 2 * np.arctanh(np.abs(x - y) / np.abs(1 - np.conj(x) * y))
+
+
+def isometric_layout(
+    n_generators: int = 2, depth: int = 5, step: float | None = None
+) -> Layout:
+    """Place a word at T_{s_1} ∘ ··· ∘ T_{s_ℓ}(0), with translations T_s.
+
+    T_k(z) = (z + r e^{iθ}) / (1 + r e^{-iθ} z) with θ = π(k-1)/n and r = `step`. The
+    branches stay apart for r ≥ cos(π/2n), which is the default.
+    """
+    tree = _reduced_words(n_generators, depth)
+    least = math.cos(math.pi / (2 * n_generators)) if n_generators > 1 else 0.5
+    step = least if step is None else step
+    if not least - 1e-12 <= step < 1:
+        raise ValueError(
+            f"`step` must lie in [{least:.4f}, 1) for {n_generators} generators, or "
+            f"branches overlap; got {step}."
+        )
+    places = np.where(tree > 0, tree - 1, -tree - 1 + n_generators)
+    targets = step * np.exp(1j * np.pi * places / n_generators)
+    lengths = (tree != 0).sum(axis=1)
+    ends = _translate(targets, lengths, np.ones((len(tree), 1)))
+    along = np.linspace(0, 1, _POINTS_PER_EDGE)[None, :]
+    # Euclidean points on the radius are as good as any: they lie on the geodesic.
+    edges = _translate(targets[1:], lengths[1:], np.repeat(along, len(tree) - 1, 0))
+    return Layout(tree, lengths, ends[:, 0], edges)
+
+
+def arc_layout(depth: int = 5) -> Layout:
+    """Place the words of F_2 where the paper's arcs cross.
+
+    Word w of length j stands on the arc at angle kπ/(2·3^(j-1)): a letter that goes
+    straight on has k → 3k, a left or right turn 3k ± 1. East, north, west and south
+    stand for a, b, a^-1, b^-1.
+    """
+    tree = _reduced_words(2, depth)
+    lengths = (tree != 0).sum(axis=1)
+    vertices = np.zeros(len(tree), dtype=complex)
+    edges = np.zeros((len(tree) - 1, _POINTS_PER_EDGE), dtype=complex)
+    branches = {(): _Branch(0j, 0, None, None)}
+    for index, (word, length) in enumerate(zip(tree.tolist(), lengths, strict=True)):
+        if length == 0:
+            continue
+        parent = branches[tuple(word[: length - 1])]
+        branch = _grow(parent, tuple(word[:length]))
+        branches[tuple(word[:length])] = branch
+        vertices[index] = branch.vertex
+        edges[index - 1] = _geodesic(parent.vertex, branch.vertex)
+    return Layout(tree, lengths, vertices, edges)
+
+
+class _Branch(NamedTuple):
+    vertex: complex
+    place: int  # k: the angle of the crossing arc is kπ/(2·3^level)
+    arc: complex | None  # centre of the circle that crosses the last step
+    line: complex | None  # centre of the circle of the last step; None: a diameter
+
+
+def _grow(parent: _Branch, word: tuple[int, ...]) -> _Branch:
+    """Return the vertex one letter further, with the lines that cross there."""
+    heading = {1: 0, 2: 1, -1: 2, -2: 3}
+    level = len(word) - 1
+    if level == 0:
+        place, line = heading[word[0]], None
+    else:
+        turn = (heading[word[-1]] - heading[word[-2]] + 1) % 4 - 1
+        place = 3 * parent.place + turn
+        line = parent.line if turn == 0 else parent.arc
+    angle, spread = place * math.pi / (2 * 3**level), math.pi / (6 * 3**level)
+    arc, _ = orthogonal_circle(angle, spread)
+    return _Branch(_crossing(arc, line), place, arc, line)
+
+
+def _crossing(first: complex, second: complex | None) -> complex:
+    """Return where two geodesics meet; None is the diameter through the first one.
+
+    Both circles satisfy |z|² + 1 = 2 Re(z conj(C)), so z is a multiple of i(C_1 - C_2).
+    """
+    direction = first if second is None else 1j * (first - second)
+    unit = direction / abs(direction)
+    reach = (unit * first.conjugate()).real
+    unit, reach = (unit, reach) if reach > 0 else (-unit, -reach)
+    return unit * (reach - math.sqrt(reach**2 - 1))
+
+
+def _geodesic(start: complex, stop: complex) -> Complex[np.ndarray, " points"]:
+    """Return points from start to stop along their geodesic."""
+    seen = (stop - start) / (1 - start.conjugate() * stop)  # from start, moved to 0
+    radius = np.linspace(0, 1, _POINTS_PER_EDGE) * seen
+    return (radius + start) / (1 + np.conj(start) * radius)
+
+
+def _translate(
+    targets: Complex[np.ndarray, "words depth"],
+    lengths: Int[np.ndarray, " words"],
+    along: Float[np.ndarray, "words points"],
+) -> Complex[np.ndarray, "words points"]:
+    """Move points on the way 0 → T_s(0) of the last letter s by the letters before."""
+    rows = np.arange(len(targets))
+    last = np.where(lengths > 0, targets[rows, np.maximum(lengths, 1) - 1], 0)
+    points = along * last[:, None]
+    for position in range(targets.shape[1] - 2, -1, -1):
+        shift = targets[:, position, None]
+        moved = (points + shift) / (1 + np.conj(shift) * points)
+        points = np.where((position < lengths - 1)[:, None], moved, points)
+    return points
+
+
+def _reduced_words(n_generators: int, depth: int) -> Int[np.ndarray, "words depth"]:
+    """Return all reduced words of at most `depth` letters, padded with zeros."""
+    if depth < 1:
+        raise ValueError(f"`depth` must be at least 1, got {depth}.")
+    sizes = [
+        words.count_words(n_generators, k, inverses=True) for k in range(depth + 1)
+    ]
+    if sum(sizes) > _MAX_VERTICES:
+        raise ValueError(
+            f"`depth` = {depth} has {sum(sizes)} words for {n_generators} generators; "
+            f"at most {_MAX_VERTICES} are placed. Choose a smaller `depth`."
+        )
+    levels = [
+        words.enumerate_words(n_generators, length, inverses=True)
+        for length in range(depth + 1)
+    ]
+    return np.concatenate(
+        [np.pad(level, ((0, 0), (0, depth - level.shape[1]))) for level in levels]
+    )

@@ -1,0 +1,112 @@
+"""Maps of observations to test on, in place of the matrix of a random word.
+
+| name | what it shows | norm |
+|---|---|---|
+| `tile` | ⌊d_in/d_obs⌋ copies of the observation, then zeros | σ, as in training |
+| `minus_tile` | the same with the sign turned | σ |
+| `tile_unit` | the same as `tile`, as the authors' release has it | 1 |
+| `tile_literal` | the copies as they are, as the paper's text says | √copies |
+| `pad` | the observation, then zeros | σ |
+| `identity` | the same, where d_in = d_obs | σ |
+| `random` | a fresh Haar matrix for each environment, never seen before | σ |
+| `zero` | nothing: the agent plays blind | 0 |
+
+Here d_obs and d_in are the sizes of the observation and of the agent's input, and σ is
+`projection.scale`. Your own map is a function `f(input_dim, obs_dim)` that returns a
+d_in x d_obs matrix, named `module:attribute`; it is multiplied by σ. (Appendix D.5 of
+the paper.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from freeproj.storage.names import Registry
+
+__all__ = ["MAPS", "ObservationMap", "fixed_map", "identity", "pad", "tile"]
+
+_Matrix = Float[np.ndarray, "d_in d_obs"]
+
+
+class ObservationMap(NamedTuple):
+    """A fixed matrix for each pair of sizes; `scaled` ones are multiplied by σ."""
+
+    matrix: Callable[[int, int], np.ndarray]
+    scaled: bool = True
+
+
+def tile(input_dim: int, obs_dim: int, *, rescale: bool = True) -> _Matrix:
+    """Stack ⌊d_in/d_obs⌋ copies of the observation, zeros after them.
+
+    Divided by √copies, so that norms are kept, unless `rescale` is off.
+    """
+    _check_sizes("tile", input_dim, obs_dim)
+    copies = input_dim // obs_dim
+    stacked = pad(input_dim, copies * obs_dim) @ np.tile(np.eye(obs_dim), (copies, 1))
+    return (stacked / math.sqrt(copies) if rescale else stacked).astype(np.float32)
+
+
+def pad(input_dim: int, obs_dim: int) -> _Matrix:
+    """Put zeros after the observation."""
+    _check_sizes("pad", input_dim, obs_dim)
+    return np.eye(input_dim, obs_dim, dtype=np.float32)
+
+
+def identity(input_dim: int, obs_dim: int) -> _Matrix:
+    """Show the observation as it is; needs d_in = d_obs."""
+    if input_dim != obs_dim:
+        raise ValueError(
+            f"The map `identity` needs `input_dim` = size of the observation, got "
+            f"{input_dim} and {obs_dim}; use `pad` or `tile`."
+        )
+    return np.eye(input_dim, dtype=np.float32)
+
+
+def _zero(input_dim: int, obs_dim: int) -> _Matrix:
+    return np.zeros((input_dim, obs_dim), np.float32)
+
+
+# `random` has no matrix of its own: evaluation draws one for each environment.
+MAPS: Registry[ObservationMap | Callable[[int, int], np.ndarray] | None] = Registry(
+    "map of observations"
+)
+MAPS.add("tile", ObservationMap(tile))
+MAPS.add("minus_tile", ObservationMap(lambda rows, size: -tile(rows, size)))
+MAPS.add("tile_unit", ObservationMap(tile, scaled=False))
+MAPS.add(
+    "tile_literal",
+    ObservationMap(lambda rows, size: tile(rows, size, rescale=False), scaled=False),
+)
+MAPS.add("pad", ObservationMap(pad))
+MAPS.add("identity", ObservationMap(identity))
+MAPS.add("random", None)
+MAPS.add("zero", ObservationMap(_zero))
+
+
+def fixed_map(name: str, input_dim: int, obs_dim: int, scale: float = 1.0) -> _Matrix:
+    """Return the matrix of the fixed map of that name, times σ if it is `scaled`."""
+    found = MAPS.resolve(name)
+    if found is None:
+        raise ValueError(f"The map {name!r} is not fixed: each environment draws one.")
+    if not isinstance(found, ObservationMap):
+        found = ObservationMap(found)
+    matrix = np.asarray(found.matrix(input_dim, obs_dim), np.float32)
+    if matrix.shape != (input_dim, obs_dim):
+        raise ValueError(
+            f"The map {name!r} must give {input_dim} x {obs_dim} matrices (inputs x "
+            f"observation), got {' x '.join(map(str, matrix.shape))}."
+        )
+    return np.float32(scale) * matrix if found.scaled else matrix
+
+
+def _check_sizes(name: str, input_dim: int, obs_dim: int) -> None:
+    if not 1 <= obs_dim <= input_dim:
+        raise ValueError(
+            f"The map `{name}` needs 1 <= size of the observation <= `input_dim`, got "
+            f"{obs_dim} and {input_dim}."
+        )

@@ -1,0 +1,170 @@
+"""Random projections of observations.
+
+`FreeProjection` holds the fixed numbers of M_o = σ T_2 λ(w) T_1: T_1 pads with zeros
+to d entries, λ(w) rotates, T_2 cuts or pads to the agent's input, σ scales. Bases and
+word are arguments, drawn by `draw_bases` and `draw_word`. With words of length 1 this
+is standard random projection. (Definition 3.2 and Algorithm 1.)
+
+Other families of matrices stand behind the same interface
+(`freeproj.projection.families`); the maps to test on are in `freeproj.projection.maps`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
+
+from freeproj.projection import matrices, words
+from freeproj.projection.families import check_family, family_of
+from freeproj.storage.names import as_name
+
+__all__ = ["FreeProjection", "projected_radius"]
+
+_AnyArray = Array | np.ndarray
+_Word = Int[_AnyArray, " length"]
+
+
+@dataclass(frozen=True)
+class FreeProjection:
+    """The distribution of M_o = scale · T_2 λ(w) T_1; the defaults are the paper's.
+
+    Args:
+        n_generators: n, the number of base matrices.
+        length: ℓ, the number of letters of a word; 1 is standard random projection.
+        dim: d, the size of the base matrices.
+        input_dim: d_in, the size of the agent's input; d unless given.
+        scale: σ, the factor in front of the matrix.
+        family: the distribution of the matrices: a name of `families.FAMILIES`, or
+            `module:attribute`.
+        inverses: draw reduced words with inverses instead of positive words.
+    """
+
+    n_generators: int
+    length: int
+    dim: int = 128
+    input_dim: int = 0  # stands for `dim`; replaced below
+    scale: float = math.sqrt(2)
+    family: str = "haar"
+    inverses: bool = False
+
+    def __post_init__(self):
+        object.__setattr__(self, "family", as_name(self.family))
+        if self.input_dim == 0:
+            object.__setattr__(self, "input_dim", self.dim)
+        for name in ("n_generators", "length", "dim", "input_dim"):
+            value = getattr(self, name)
+            if not 1 <= value < 2**31:
+                raise ValueError(f"`{name}` must lie in [1, 2^31 - 1], got {value}.")
+        if not (self.scale > 0 and math.isfinite(self.scale)):
+            raise ValueError(f"`scale` must be positive and finite, got {self.scale}.")
+        check_family(self)
+
+    @classmethod
+    def with_words(cls, n_words: int, length: int, **settings) -> FreeProjection:
+        """Return the projection with n_words = n^ℓ positive words; n is computed."""
+        return cls(words.generators_for(n_words, length), length, **settings)
+
+    @property
+    def n_words(self) -> int:
+        """The number of words, and so of matrices."""
+        return words.count_words(self.n_generators, self.length, inverses=self.inverses)
+
+    def draw_bases(self, key: PRNGKeyArray) -> Array:
+        """Draw what all words share: U_1, …, U_n, or the family's own table."""
+        return family_of(self.family).draw_bases(key, self)
+
+    def draw_word(self, key: PRNGKeyArray) -> Int[Array, " length"]:
+        """Draw a word, uniformly."""
+        return words.sample(key, self.n_generators, self.length, inverses=self.inverses)
+
+    def matrix(
+        self, word: _Word, bases: _AnyArray, obs_dim: int
+    ) -> Float[Array, "d_in d_obs"]:
+        """Return M_o for observations of `obs_dim` entries."""
+        self._check_observation(obs_dim)
+        rows = min(self.input_dim, self.dim)
+        return self._fitted(
+            family_of(self.family).corner(word, bases, rows, obs_dim, self)
+        )
+
+    def matrices(
+        self, bases: _AnyArray, obs_dim: int
+    ) -> Float[Array, "n_words d_in d_obs"]:
+        """Return M_o of every word, in the order of `index`; positive words only."""
+        self._check_observation(obs_dim)
+        if self.family in ("haar", "qr"):
+            corners = matrices.block_all(bases, self.length, obs_dim)
+            return self._fitted(corners[:, : self.input_dim])
+        family = words.enumerate_words(self.n_generators, self.length)
+        return jax.vmap(self.matrix, in_axes=(0, None, None))(family, bases, obs_dim)
+
+    def draw_matrices(
+        self, key: PRNGKeyArray, obs_dim: int
+    ) -> Float[Array, "n_words d_in d_obs"]:
+        """Draw M_o of every word; if no words are multiplied, only the columns used.
+
+        The distribution is that of `matrices(draw_bases(key), obs_dim)`.
+        """
+        self._check_observation(obs_dim)
+        family = family_of(self.family)
+        multiplied = family.grouped and self.length > 1
+        if multiplied or family.draw_columns is None:
+            return self.matrices(self.draw_bases(key), obs_dim)
+        columns = family.draw_columns(key, self, obs_dim)
+        return self._fitted(columns[:, : self.input_dim])
+
+    def letters(self, index: Int[ArrayLike, ""]) -> Int[Array, " length"]:
+        """Return the positive word with a lexicographic index; traceable."""
+        powers = self.n_generators ** np.arange(self.length - 1, -1, -1)
+        return jnp.asarray(index) // powers % self.n_generators + 1
+
+    def index(self, word: _Word) -> Int[Array, ""]:
+        """Return a positive word's lexicographic index; traceable, below 2^31."""
+        powers = self.n_generators ** np.arange(self.length - 1, -1, -1)
+        return jnp.sum((jnp.asarray(word) - 1) * powers)
+
+    def project(
+        self,
+        word: _Word,
+        bases: _AnyArray,
+        observations: Float[_AnyArray, "*batch d_obs"],
+    ) -> Float[Array, "*batch d_in"]:
+        """Return M_o ξ for each observation ξ."""
+        matrix = self.matrix(word, bases, observations.shape[-1])
+        return jnp.asarray(observations) @ matrix.T
+
+    def _fitted(
+        self, corners: Float[Array, "*words rows d_obs"]
+    ) -> Float[Array, "*words d_in d_obs"]:
+        """Scale, and pad to the size of the agent's input."""
+        missing = self.input_dim - corners.shape[-2]
+        widths = [(0, 0)] * (corners.ndim - 2) + [(0, missing), (0, 0)]
+        return jnp.pad(self.scale * corners, widths)
+
+    def _check_observation(self, obs_dim: int) -> None:
+        if not 1 <= obs_dim <= self.dim:
+            raise ValueError(
+                f"Observations must have 1 to {self.dim} entries (the projection's "
+                f"`dim`), got {obs_dim}; choose a larger `dim`."
+            )
+
+
+def projected_radius(
+    matrix: Float[_AnyArray, "d_in d_obs"],
+    low: Float[_AnyArray, " d_obs"],
+    high: Float[_AnyArray, " d_obs"],
+) -> Float[np.ndarray, " d_in"]:
+    """Return r with |Mξ| ≤ r for all ξ between the bounds.
+
+    r_i = Σ_j |M_ij| max(|low_j|, |high_j|).
+    """
+    reach = np.maximum(np.abs(np.asarray(low)), np.abs(np.asarray(high)))
+    weights = np.abs(np.asarray(matrix))
+    # An unbounded entry with weight 0 does not contribute: 0 · inf counts as 0.
+    terms = np.where(weights == 0, 0.0, weights * np.where(weights == 0, 0.0, reach))
+    return terms.sum(axis=1)

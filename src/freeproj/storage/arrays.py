@@ -1,0 +1,53 @@
+"""Read .npy and .npz files of unknown origin: numbers and text, nothing unpickled.
+
+A file may claim any size. So the claimed size is compared with the bytes in the file,
+and with a limit, before memory is allocated.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+
+from freeproj.storage.files import check_regular
+
+__all__ = ["MAX_BYTES", "read_array", "read_arrays"]
+
+MAX_BYTES = 2**32  # of all arrays of a file of our own
+
+
+def read_array(file: Any, size: int) -> np.ndarray:
+    """Read one array in .npy format, of a file of `size` bytes.
+
+    An array that claims more numbers than the file can hold is refused before memory is
+    allocated. Nothing is unpickled.
+    """
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version}")
+    header = (np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0)
+    shape, fortran, dtype = header[version[0] - 1](file)
+    count = math.prod(shape)
+    if dtype.hasobject or count * dtype.itemsize > size:
+        raise ValueError(f"{count} entries of {dtype} in {size} bytes")
+    flat = np.frombuffer(file.read(count * dtype.itemsize), dtype, count)
+    return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read all arrays of an .npz file by name; any of `files.DAMAGED` may be raised."""
+    check_regular(path)
+    with ZipFile(path) as archive:
+        members = archive.infolist()
+        if sum(member.file_size for member in members) > MAX_BYTES:
+            raise ValueError(f"it unpacks to more than {MAX_BYTES >> 30} GiB")
+        arrays = {}
+        for member in members:
+            with archive.open(member) as file:
+                name = member.filename.removesuffix(".npy")
+                arrays[name] = read_array(file, member.file_size)
+    return arrays

@@ -1,0 +1,73 @@
+"""Cells: what the runs vary, and nothing else."""
+
+from fake_dataset import fake_dataset
+from freeproj.experiments.dataset import Dataset
+from freeproj.findings.cells import make_cells
+from freeproj.findings.curves import curve_numbers
+
+
+def test_axes_are_what_differs_beside_task_memory_and_length():
+    grid = {"projection.length": (1, 4), "ppo.discount": (0.9, 0.99)}
+    cells = make_cells(fake_dataset(grid, n_seeds=2))
+    assert cells.axes == ("task", "memory", "projection.length", "ppo.discount")
+    assert len(cells.runs) == 4
+    assert all(len(runs) == 2 for runs in cells.runs.values())
+
+
+def test_a_setting_that_follows_from_others_is_no_axis():
+    grid = {"projection.length": (1, 2, 4)}
+    words_fixed = make_cells(fake_dataset(grid, n_seeds=1))
+    matrices_fixed = make_cells(
+        fake_dataset(grid, n_seeds=1, **{"projection.n_generators": 4})
+    )
+    for cells in (words_fixed, matrices_fixed):
+        assert cells.axes == ("task", "memory", "projection.length")
+
+
+def test_two_numbers_of_words_never_share_a_label():
+    grid = {"projection.n_words": (16, 256), "projection.length": (1, 2)}
+    cells = make_cells(fake_dataset(grid, n_seeds=1))
+    assert "projection.n_words" in cells.axes
+    labels = [cells.label(key) for key in cells.runs]
+    assert len(set(labels)) == 4
+    numbers = curve_numbers(cells)
+    assert len(set(numbers["line"].tolist())) == 4
+
+
+def test_families_compare_lengths_of_the_same_other_settings():
+    grid = {"projection.length": (1, 2, 4), "redraw_every": (0, 1)}
+    cells = make_cells(fake_dataset(grid, n_seeds=1))
+    families = cells.families()
+    assert len(families) == 2
+    for lengths in families.values():
+        assert list(lengths) == [1, 2, 4]
+        assert len({cells.get(key, "redraw_every") for key in lengths.values()}) == 1
+
+
+def test_scores_are_means_of_the_last_three_evaluations():
+    data = fake_dataset(n_seeds=1)
+    cells = make_cells(data)
+    (key,) = cells.runs
+    returns = data.runs[0].metrics["test/tile_unit/episodes/episode_return"]
+    assert cells.scores(key)[0] == returns[-3:].mean()
+
+
+def test_held_out_tasks_are_cells_of_their_own():
+    both = fake_dataset({"evaluation.task": ("", "RepeatFirst")}, n_seeds=1)
+    assert [key[0] for key in make_cells(both).runs] == ["HigherLower"]
+    assert [key[0] for key in make_cells(both, "task").runs] == ["RepeatFirst"]
+
+
+def test_levels_of_ones_own_task_run_no_code():
+    cells = make_cells(fake_dataset(n_seeds=1, task="no_such_module:Thing"))
+    (key,) = cells.runs
+    assert cells.levels(key).scale == 1.0
+    assert cells.label(key) == "Thing, GRU, ℓ = 1"
+
+
+def test_a_budget_that_follows_from_the_other_settings_is_no_axis():
+    short = fake_dataset({"redraw_every": (0, 1)}, 1)
+    long = fake_dataset({"redraw_every": (0,)}, 1, task="RepeatFirst", n_updates=80)
+    both = Dataset((*short.runs, *long.runs))
+    assert "n_updates" in both.axes
+    assert make_cells(both).axes[3:] == ("redraw_every",)

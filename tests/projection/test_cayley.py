@@ -1,0 +1,115 @@
+"""Laws of the Poincaré disk and of the two drawings of the Cayley graph."""
+
+import math
+
+import numpy as np
+import pytest
+
+from freeproj.projection import cayley, words
+
+LAYOUTS = [
+    pytest.param(cayley.arc_layout(5), id="arcs"),
+    pytest.param(cayley.isometric_layout(2, 5), id="isometric"),
+    pytest.param(cayley.isometric_layout(3, 3), id="isometric-3"),
+]
+
+
+@pytest.mark.parametrize(("angle", "spread"), [(0.3, 0.5), (2.0, 0.1), (-1.0, 1.2)])
+def test_circles_are_orthogonal_to_the_boundary_and_pass_through_their_ends(
+    angle, spread
+):
+    centre, radius = cayley.orthogonal_circle(angle, spread)
+    assert abs(centre) ** 2 == pytest.approx(1 + radius**2)  # Pythagoras: right angle
+    points = cayley.arc_points(angle, spread)
+    ends = np.exp(1j * np.array([angle - spread, angle + spread]))
+    found = np.sort_complex(np.round(points[[0, -1]], 9))
+    np.testing.assert_allclose(found, np.sort_complex(np.round(ends, 9)), atol=1e-8)
+    assert np.all(np.abs(points) <= 1 + 1e-12)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_reduced_word_has_a_vertex_of_its_own_inside_the_disk(layout):
+    n = np.abs(layout.words).max()
+    depth = layout.words.shape[1]
+    sizes = [words.count_words(int(n), k, inverses=True) for k in range(depth + 1)]
+    assert np.bincount(layout.lengths).tolist() == sizes
+    assert np.all(np.abs(layout.vertices) < 1)
+    gaps = np.abs(layout.vertices[:, None] - layout.vertices[None, :])
+    assert gaps[~np.eye(len(gaps), dtype=bool)].min() > 1e-9
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_edges_join_a_word_to_the_word_without_its_last_letter(layout):
+    place = {
+        tuple(w[:k]): i
+        for i, (w, k) in enumerate(
+            zip(layout.words.tolist(), layout.lengths, strict=True)
+        )
+    }
+    for index in range(1, len(layout.vertices)):
+        word = tuple(layout.words[index, : layout.lengths[index]].tolist())
+        parent = place[word[:-1]]
+        edge = layout.edges[index - 1]
+        assert edge[0] == pytest.approx(layout.vertices[parent], abs=1e-9)
+        assert edge[-1] == pytest.approx(layout.vertices[index], abs=1e-9)
+        assert layout.letters[index - 1] == word[-1]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_edges_are_geodesics(layout):
+    # On a geodesic distances add up; on any other curve they do not.
+    start, middle, stop = layout.edges[:, 0], layout.edges[:, 9], layout.edges[:, -1]
+    distance = cayley.hyperbolic_distance
+    np.testing.assert_allclose(
+        distance(start, middle) + distance(middle, stop),
+        distance(start, stop),
+        rtol=1e-5,
+    )
+
+
+def test_isometric_edges_all_have_one_hyperbolic_length():
+    for n, step in ((1, None), (2, None), (3, 0.9)):
+        layout = cayley.isometric_layout(n, 4, step)
+        lengths = cayley.hyperbolic_distance(layout.edges[:, 0], layout.edges[:, -1])
+        np.testing.assert_allclose(lengths, lengths[0], rtol=1e-6)
+
+
+def test_arcs_turn_at_right_angles_or_go_straight_on_at_the_first_vertices():
+    # The a-line is the real axis and the b-line the imaginary one.
+    layout = cayley.arc_layout(3)
+    for index, vertex in enumerate(layout.vertices):
+        letters = set(layout.words[index, : layout.lengths[index]].tolist())
+        if letters and letters <= {1}:
+            assert vertex.imag == pytest.approx(0, abs=1e-12)
+            assert vertex.real > 0
+        if letters and letters <= {-2}:
+            assert vertex.real == pytest.approx(0, abs=1e-12)
+            assert vertex.imag < 0
+
+
+def test_the_first_vertex_of_the_arcs_is_where_theory_puts_it():
+    # The circle at angle 0, δ = π/6, crosses the real axis at sec δ - tan δ.
+    layout = cayley.arc_layout(1)
+    east = layout.vertices[layout.words[:, 0] == 1][0]
+    assert east == pytest.approx(1 / math.cos(math.pi / 6) - math.tan(math.pi / 6))
+
+
+def test_distances_are_those_of_the_papers_formula():
+    x, y = np.array([0.1 + 0.2j]), np.array([-0.5 + 0.6j])
+    ratio = abs(x - y) ** 2 / ((1 - abs(x) ** 2) * (1 - abs(y) ** 2))
+    expected = np.arccosh(1 + 2 * ratio)
+    np.testing.assert_allclose(cayley.hyperbolic_distance(x, y), expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cayley.isometric_layout(2, 0), "depth"),
+        (lambda: cayley.isometric_layout(2, 3, 0.5), "0.7071"),
+        (lambda: cayley.isometric_layout(8, 9), "smaller `depth`"),
+        (lambda: cayley.orthogonal_circle(0.0, 2.0), "spread"),
+    ],
+)
+def test_bad_input_is_refused_with_its_rule(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
