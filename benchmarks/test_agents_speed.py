@@ -15,8 +15,8 @@ import pytest
 from timing import compare, in_turns, say
 
 from freeproj.agents import ActorCritic, Categorical
-from freeproj.envs.base import Discrete
 from freeproj.learning import ppo
+from freeproj.projection.spaces import Discrete
 
 N_TIMES, N_BATCH, N_MINIBATCHES, N_FEATURES, N_ACTIONS = 1024, 8, 8, 128, 4
 PEAK_SIZE = 2048

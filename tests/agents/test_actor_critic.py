@@ -10,7 +10,7 @@ import optax
 import pytest
 
 from freeproj.agents import MEMORIES, ActorCritic
-from freeproj.envs.base import Box, Discrete
+from freeproj.projection.spaces import Box, Discrete
 
 TIMES, BATCH, FEATURES = 13, 3, 5
 SMALL = {"embedding_size": 8, "hidden_size": 6, "head_size": 7, "n_layers": 2}

@@ -11,7 +11,7 @@ import pytest
 from freeproj.agents import MEMORIES, ActorCritic
 from freeproj.agents.memories import make_memory
 from freeproj.agents.recurrence import recur_gated
-from freeproj.envs.base import Discrete
+from freeproj.projection.spaces import Discrete
 
 TIMES, BATCH, SIZE = 23, 3, 6
 SETTINGS = {"n_layers": 2, "state_size": 8, "window": 5}

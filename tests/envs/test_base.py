@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import pytest
 
 from freeproj.envs import HigherLower, Minesweeper, RepeatPrevious, StatelessCartPole
-from freeproj.envs.base import Box, Discrete, check_action
+from freeproj.envs.base import check_action
+from freeproj.projection.spaces import Box, Discrete
 
 
 def test_a_box_holds_its_samples_and_its_bounds(getkey):

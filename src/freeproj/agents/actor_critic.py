@@ -24,7 +24,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 from freeproj.agents.dense import Dense
 from freeproj.agents.memories import Memory, make_memory
 from freeproj.agents.policies import Categorical, Gaussian, Policy
-from freeproj.envs.base import Box, Discrete
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["ActorCritic"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeproj.envs.autoencode import Autoencode
 from freeproj.envs.bandit import MultiarmedBandit
-from freeproj.envs.base import Box, Discrete, Environment, Step
+from freeproj.envs.base import Environment, Step
 from freeproj.envs.battleship import Battleship
 from freeproj.envs.cartpole import (
     NoisyStatelessCartPole,
@@ -20,6 +20,7 @@ from freeproj.envs.pendulum import NoisyStatelessPendulum, StatelessPendulum
 from freeproj.envs.registry import REGISTRY, Family, make, register, task_name
 from freeproj.envs.repeat_first import RepeatFirst
 from freeproj.envs.repeat_previous import PopgymRepeatPrevious, RepeatPrevious
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
     "REGISTRY",

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from freeproj.envs.base import Box
 from freeproj.envs.cards import N_SUITS, CardState, SuitTask, card_name, suit_of
+from freeproj.projection.spaces import Box
 
 __all__ = ["Autoencode"]
 

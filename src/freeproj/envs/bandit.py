@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.base import LevelledTask, Step, check_action
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["BanditState", "MultiarmedBandit"]
 

@@ -1,4 +1,4 @@
-"""The contract of a task, and its spaces.
+"""The contract of a task.
 
 A task is a frozen object whose attributes are fixed numbers. Whatever varies is an
 argument: numbers of the physics in `params`, everything that changes in `state`,
@@ -11,9 +11,7 @@ one-hot.
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -21,9 +19,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, ArrayLike, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 
-__all__ = ["Box", "Discrete", "Environment", "LevelledTask", "Step", "check_action"]
+from freeproj.projection.spaces import Box, Discrete
+
+__all__ = ["Environment", "LevelledTask", "Step", "check_action"]
 
 # observation, state, reward, terminated, truncated, info
 Step = tuple[
@@ -34,81 +34,6 @@ Step = tuple[
     Bool[Array, ""],
     dict[str, Any],
 ]
-
-
-@dataclass(frozen=True)
-class Box:
-    """Vectors with one lower and one upper bound for each entry."""
-
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-    def __post_init__(self):
-        if len(self.low) != len(self.high):
-            raise ValueError(
-                f"`low` and `high` must have equally many entries, got "
-                f"{len(self.low)} and {len(self.high)}."
-            )
-        if not all(low <= high for low, high in zip(self.low, self.high, strict=True)):
-            raise ValueError(
-                f"`low` must not exceed `high`, got {self.low} and {self.high}."
-            )
-
-    @property
-    def size(self) -> int:
-        """The number of entries of a vector."""
-        return len(self.low)
-
-    @property
-    def bounded(self) -> bool:
-        """Return whether all bounds are finite."""
-        return all(map(math.isfinite, (*self.low, *self.high)))
-
-    @classmethod
-    def unit(cls, size: int) -> Box:
-        """Return the box [0, 1]^size, in which one-hot vectors lie."""
-        return cls((0.0,) * size, (1.0,) * size)
-
-    def contains(self, vector: Float[ArrayLike, " d"]) -> Bool[Array, ""]:
-        """Return whether a vector lies within the bounds."""
-        low, high = self._bounds()
-        return jnp.all((jnp.asarray(vector) >= low) & (jnp.asarray(vector) <= high))
-
-    def clip(self, vector: Float[ArrayLike, " d"]) -> Float[Array, " d"]:
-        """Return the nearest vector within the bounds."""
-        return jnp.clip(jnp.asarray(vector), *self._bounds())
-
-    def sample(self, key: PRNGKeyArray) -> Float[Array, " d"]:
-        """Draw uniformly between the bounds."""
-        if not self.bounded:
-            raise ValueError(
-                "A `Box` is sampled uniformly, so its bounds must be finite, got "
-                f"{self.low} and {self.high}."
-            )
-        return jax.random.uniform(key, (self.size,), jnp.float32, *self._bounds())
-
-    def _bounds(self) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
-        return jnp.asarray(self.low, jnp.float32), jnp.asarray(self.high, jnp.float32)
-
-
-@dataclass(frozen=True)
-class Discrete:
-    """The integers 0, …, n-1."""
-
-    n: int
-
-    def __post_init__(self):
-        if self.n < 1:
-            raise ValueError(f"`n` must be at least 1, got {self.n}.")
-
-    def contains(self, value: Int[ArrayLike, ""]) -> Bool[Array, ""]:
-        """Return whether an integer is one of the n."""
-        value = jnp.asarray(value)
-        return (value >= 0) & (value < self.n)
-
-    def sample(self, key: PRNGKeyArray) -> Int[Array, ""]:
-        """Draw uniformly."""
-        return jax.random.randint(key, (), 0, self.n, jnp.int32)
 
 
 class Environment(eqx.Module):

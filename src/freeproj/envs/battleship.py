@@ -21,8 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Step, check_action
+from freeproj.envs.base import Step, check_action
 from freeproj.envs.boards import BoardTask, draw_board
+from freeproj.projection.spaces import Box
 
 __all__ = ["Battleship", "BattleshipState", "placements"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import equinox as eqx
 import numpy as np
 
-from freeproj.envs.base import Discrete, LevelledTask
+from freeproj.envs.base import LevelledTask
+from freeproj.projection.spaces import Discrete
 
 __all__ = ["BoardTask", "draw_board"]
 

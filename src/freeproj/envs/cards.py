@@ -16,8 +16,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Bool, Float, Int, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.base import LevelledTask, Step, check_action
 from freeproj.envs.shuffle import shuffle
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
     "DECK_SIZE",

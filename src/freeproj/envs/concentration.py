@@ -17,8 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, Step, check_action
+from freeproj.envs.base import Step, check_action
 from freeproj.envs.cards import KINDS, KindTask
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["Concentration", "ConcentrationState"]
 

@@ -14,8 +14,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, Step, check_action
+from freeproj.envs.base import Step, check_action
 from freeproj.envs.cards import KINDS, KindTask
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["CountRecall", "CountRecallState"]
 

@@ -17,8 +17,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, Environment, Step, check_action
+from freeproj.envs.base import Environment, Step, check_action
 from freeproj.envs.cards import KINDS, N_SUITS, SUIT_NAMES
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["FlashCardState", "FlashCards"]
 

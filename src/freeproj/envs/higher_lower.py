@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from freeproj.envs.base import Box, Discrete
 from freeproj.envs.cards import N_RANKS, CardState, CardTask, rank_of
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["HigherLower"]
 

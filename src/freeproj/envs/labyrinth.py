@@ -22,8 +22,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete, LevelledTask, Step, check_action
+from freeproj.envs.base import LevelledTask, Step, check_action
 from freeproj.envs.mazes import FREE, GOAL, N_CELL_KINDS, START, WALL, Maze, draw_maze
+from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
     "Labyrinth",

@@ -17,9 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, Step, check_action
+from freeproj.envs.base import Step, check_action
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.shuffle import shuffle
+from freeproj.projection.spaces import Box
 
 __all__ = ["Minesweeper", "MinesweeperState", "count_mines"]
 

@@ -16,8 +16,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Box, LevelledTask, Step, check_action
+from freeproj.envs.base import LevelledTask, Step, check_action
 from freeproj.envs.noise import Noisy
+from freeproj.projection.spaces import Box
 
 __all__ = [
     "HALF_COST",

@@ -21,13 +21,13 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.agents import ActorCritic
-from freeproj.envs.base import Box
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, parse_toml, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.rollout import first_steps
 from freeproj.meta.episodes import MetaEnv
+from freeproj.projection.spaces import Box
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED
 from freeproj.storage.names import suggestion

@@ -21,7 +21,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
-from freeproj.envs.base import Box, Discrete
 from freeproj.learning import ppo
 from freeproj.learning.config import NetworkConfig, TrainConfig
 from freeproj.learning.learn import Batch, Metrics, learn, start_optimizer
@@ -34,6 +33,7 @@ from freeproj.learning.schedule import (
 )
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.tasks import MetaParams
+from freeproj.projection.spaces import Box, Discrete
 from freeproj.storage.cache import use_cache
 
 __all__ = [

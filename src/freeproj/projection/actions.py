@@ -24,8 +24,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from freeproj.envs.base import Box, Discrete
 from freeproj.projection import matrices
+from freeproj.projection.spaces import Box, Discrete
 from freeproj.storage.names import suggestion
 
 __all__ = [
