@@ -1,6 +1,7 @@
 """The rules of the house, enforced on the syntax trees of `src/`."""
 
 import ast
+import graphlib
 import importlib
 import pkgutil
 import subprocess
@@ -13,44 +14,27 @@ import freeproj
 
 SOURCE = Path(freeproj.__file__).parent
 
-# From the top of the house to the ground: a module may import from its own line and
-# from lines below it.
-LAYERS = (
-    ("cli", "__main__", "__init__"),
-    ("notebook",),
-    ("report",),
-    ("published",),
-    ("stats",),
-    ("experiments",),
-    ("adapters",),
-    ("seeds",),
-    ("training", "watching"),
-    ("learning", "held_out"),
-    ("evaluation",),
-    ("config", "metaenv", "projected_tasks", "rollout", "agents", "ppo"),
-    ("projection", "families", "observation_maps", "action_maps", "spectra", "lsmdp"),
-    ("matrices", "geometry", "envs"),
-    ("words", "names", "files", "plain_arrays", "cache"),
+# The data's way: a folder may import from itself and from those before it.
+ORDER = (
+    "storage",
+    "projection",
+    "envs",
+    "meta",
+    "agents",
+    "learning",
+    "experiments",
+    "stats",
+    "published",
+    "findings",
+    "report",
+    "cli",
 )
-# The same inside two packages; whatever stands beside these names is their ground.
-INNER_LAYERS = (
-    ("report.page",),
-    ("report.figures", "report.tables", "report.paper.claims", "report.paper.answer"),
-    ("report.paper",),
-    ("report",),
-    ("experiments.engines",),
-    (
-        "experiments.dataset",
-        "experiments.tidy",
-        "experiments.study",
-        "experiments.agents",
-        "experiments.run_seeds",
-    ),
-    ("experiments.run", "experiments.measures", "experiments.reading"),
-    ("experiments.settings", "experiments.records", "experiments.store"),
-    ("experiments",),
-)
-HEIGHT = {name: -row for row, names in enumerate(LAYERS) for name in names}
+# Beside the way: they import from its first four folders. What reports draw is computed
+# in the analyses; only the command line knows the adapters.
+ANALYSES = ("spectra", "lsmdp")
+BESIDE = {"adapters": ORDER[:4]} | dict.fromkeys(ANALYSES, ORDER[:4])
+FOLDERS = {*ORDER, *BESIDE}
+ROOT_MODULES = {"__init__", "__main__", "gymnasium"}
 
 # Heavy libraries and the only places that may name them.
 HOMES = {
@@ -116,33 +100,58 @@ def public_names(path):
     return {name for name in names if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_point_down_the_data_path(module):
-    own = module.split(".")[0]
-    for imported in imports_of(MODULES[module]):
-        top, *below = imported.split(".")
-        if top == "freeproj" and below and below[0] in HEIGHT:
-            assert HEIGHT[below[0]] <= HEIGHT[own], f"{module} imports {imported}"
+def may_import(own):
+    """Returns the folders that a folder, or a module beside them, may import from."""
+    if own in ROOT_MODULES or own == "cli":
+        return FOLDERS
+    if own in BESIDE:
+        return {own, *BESIDE[own]}
+    analyses = ANALYSES if own == "report" else ()
+    return {*ORDER[: ORDER.index(own) + 1], *analyses}
 
 
-def inner_height(module):
-    """Return how high a module of a layered package stands; None for all others."""
-    for row, names in enumerate(INNER_LAYERS):
-        if any(module == name or module.startswith(f"{name}.") for name in names):
-            return -row
+def test_every_module_stands_in_a_folder_of_the_way():
+    assert {module.split(".")[0] for module in MODULES} <= FOLDERS | ROOT_MODULES
+
+
+def test_folders_import_from_those_before_them():
+    offenders = [
+        f"{module} imports {imported}"
+        for module, path in MODULES.items()
+        for imported in imports_of(path)
+        if imported.startswith("freeproj.")
+        and (folder := imported.split(".")[1]) in FOLDERS
+        and folder not in may_import(module.split(".")[0])
+    ]
+    assert not offenders
+
+
+def module_of(imported):
+    """Returns the module that a dotted name lies in; None outside the package."""
+    parts = imported.split(".")[1:] if imported.startswith("freeproj.") else []
+    while parts:
+        for name in (".".join(parts), ".".join((*parts, "__init__"))):
+            if name in MODULES:
+                return name
+        parts.pop()
     return None
 
 
-@pytest.mark.parametrize(
-    "module", [name for name in MODULES if inner_height(name) is not None]
-)
-def test_imports_point_down_inside_report_and_experiments(module):
-    package = module.split(".")[0]
-    for imported in imports_of(MODULES[module]):
-        name = imported.removeprefix("freeproj.")
-        height = inner_height(name) if name.split(".")[0] == package else None
-        if height is not None:
-            assert height <= inner_height(module), f"{module} imports {imported}"
+def first_imports_of(path):
+    """Yields what a file imports as it is loaded: nothing nested in it counts."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_imports_have_no_cycles():
+    graph = {
+        module: {module_of(each) for each in first_imports_of(path)} - {None}
+        for module, path in MODULES.items()
+    }
+    graphlib.TopologicalSorter(graph).prepare()  # raises, and names the cycle
 
 
 def test_claims_need_no_drawing_library():
@@ -163,10 +172,6 @@ def test_heavy_libraries_stay_in_their_rooms(module):
     for imported in imports_of(MODULES[module]):
         rooms = HOMES.get(imported.split(".")[0])
         assert rooms is None or module.startswith(rooms), f"{module}: {imported}"
-
-
-def test_every_module_has_its_layer():
-    assert {module.split(".")[0] for module in MODULES} <= HEIGHT.keys()
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name != "__init__"])
