@@ -14,7 +14,7 @@ from freeproj.learning.config import TrainConfig
 from freeproj.learning.evaluate import map_table
 from freeproj.learning.rollout import RolloutState, play_step
 from freeproj.meta.episodes import MetaEnv
-from freeproj.projection.frames import THRESHOLD, PlainFrame, empty, see
+from freeproj.projection.frames import ROUNDING, PlainFrame, empty, see
 from freeproj.projection.maps import fixed_map
 from freeproj.projection.projection import FreeProjection
 
@@ -116,14 +116,27 @@ def test_zero_repeated_and_tiny_vectors_add_no_direction():
     np.testing.assert_allclose(seen, expected, atol=1e-5)
 
 
-def test_directions_below_the_threshold_are_left_over_and_above_it_kept():
+def test_directions_of_the_size_of_rounding_are_left_over_and_larger_ones_kept():
     x = np.array([1.0, 0, 0, 0])
-    small = np.array([1, 0.5 * THRESHOLD, 0, 0])
-    large = np.array([1, 2 * THRESHOLD, 0, 0])
+    small = np.array([1, 0.5 * ROUNDING, 0, 0])
+    large = np.array([1, 2 * ROUNDING, 0, 0])
     seen = look(np.stack([x, small, large]))
-    assert seen[1, -1] == pytest.approx(0.5 * THRESHOLD, rel=1e-3)
+    assert seen[1, -1] == pytest.approx(0.5 * ROUNDING, rel=1e-3)
     assert seen[1, 1] == 0
-    assert seen[2, 1] == pytest.approx(2 * THRESHOLD, rel=1e-3)
+    assert seen[2, 1] == pytest.approx(2 * ROUNDING, rel=1e-3)
+
+
+def test_directions_below_the_threshold_wait():
+    xs = jnp.array([[0.2, 0, 0, 0], [0, 0.6, 0, 0], [0.2, 0, 0, 0]])
+    frame, seen = empty(SIZE, SIZE), []
+    for x in xs:
+        now, frame = see(frame, x, threshold=0.5)
+        seen.append(np.asarray(now))
+    np.testing.assert_allclose(
+        seen, [[0, 0, 0, 0, 0.2], [0.6, 0, 0, 0, 0], [0] * 4 + [0.2]], atol=1e-6
+    )
+    plain = PlainFrame(SIZE, SIZE, threshold=0.5)
+    np.testing.assert_allclose([plain.see(np.asarray(x)) for x in xs], seen, atol=1e-6)
 
 
 def test_full_frame_stays_and_shows_what_is_left_over():

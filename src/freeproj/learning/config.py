@@ -21,7 +21,7 @@ from freeproj.projection.maps import MAPS
 from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import as_name
 
-__all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "TrainConfig"]
+__all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "Stage", "TrainConfig"]
 
 
 _MOST = 2**31 - 1  # JAX counts in 32 bits
@@ -168,6 +168,8 @@ class TrainConfig:
             that no projection changes, see `frames`.
         frame_size: directions that a frame keeps; 0: as many as the largest observation
             has entries.
+        frame_threshold: the norm that a direction must have, as the agent sees it, to
+            be kept as new.
         action_map: `identity`; `random`, relabelled in every episode; `by_use`, named
             in the order in which the agent uses them, which no relabelling changes.
         stages: a curriculum. Each stage is a table of settings that differ, with its
@@ -189,6 +191,7 @@ class TrainConfig:
     observation: str = "projected"
     encoder: str = "none"
     frame_size: int = 0
+    frame_threshold: float = 0.0
     action_map: str = "identity"
     normalize_observations: bool = False
     previous_reward: bool = False
@@ -210,6 +213,8 @@ class TrainConfig:
         _check_steps("", self.n_envs, self.n_steps)
         for name in ("redraw_every", "frame_size"):
             _check_count(name, getattr(self, name), least=0)
+        least = self.frame_threshold
+        _check(0 <= least < math.inf, "frame_threshold", "lie in [0, ∞)", least)
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
         known, value = ("keep", "rematch", "restart"), self.running_episodes
         _check(value in known, "running_episodes", f"be one of {known}", value)
@@ -349,6 +354,7 @@ class TrainConfig:
             action_map=action_map,
             encoder=self.encoder,
             frame_size=self.frame_size or widest,
+            frame_threshold=self.frame_threshold,
             normalize_observations=self.normalize_observations,
             previous_reward=self.previous_reward,
             n_actions=common_actions(met).size,

@@ -52,6 +52,7 @@ class ProjectedTasks(eqx.Module):
     observation: str = eqx.field(static=True, default="projected")
     encoder: str = eqx.field(static=True, default="none")
     frame_size: int = eqx.field(static=True, default=0)
+    frame_threshold: float = eqx.field(static=True, default=0.0)
 
     @property
     def observation_size(self) -> int:

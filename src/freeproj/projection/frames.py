@@ -7,7 +7,12 @@ of x_t in it. They are the rows of the Cholesky factor of the Gram matrix of eve
 seen so far, hence the same under every projection: the agent is invariant by
 construction, not on average.
 
-    c = Q x;  rest = x - Qᵀ c;  a new row rest/|rest| where |rest| > THRESHOLD |x|
+    c = Q x;  rest = x - Qᵀ c;  a new row rest/|rest| where |rest| is large enough
+
+Large enough is more than `ROUNDING` |x| and more than a threshold of one's choice. A
+threshold delays a direction until it is seen clearly. In CartPole the first observation
+is a tiny displacement in any direction; a frame that waits for a larger one lies nearly
+along the pole's angle in every episode, which is much easier to learn from.
 
 `see` needs inner products only. With the Gram matrix G = AᵀA of a linear map x = A o,
 it works on o and on coefficients of the rows in terms of A: Q = W Aᵀ, c = W G o. That
@@ -23,11 +28,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-__all__ = ["THRESHOLD", "Frame", "PlainFrame", "empty", "see"]
+__all__ = ["ROUNDING", "Frame", "PlainFrame", "empty", "see"]
 
-# A direction counts as new when it has this share of the vector's norm. Rounding is
-# 1e-7 of the norm, so a new row is exact to 1e-5; less would make rows of rounding.
-THRESHOLD = 1e-2
+# A vector's rounding is 1e-7 of its norm, so a row made of this share of it is exact to
+# 1e-5; less would make rows of rounding.
+ROUNDING = 1e-2
 
 
 class Frame(NamedTuple):
@@ -43,12 +48,16 @@ def empty(size: int, dim: int) -> Frame:
 
 
 def see(
-    frame: Frame, x: Float[Array, " d"], gram: Float[Array, "d d"] | None = None
+    frame: Frame,
+    x: Float[Array, " d"],
+    gram: Float[Array, "d d"] | None = None,
+    threshold: float = 0.0,
 ) -> tuple[Float[Array, " slot"], Frame]:
     """Return k coordinates and what is left over, |rest|; and the frame after x.
 
     Args:
         gram: the Gram matrix of a linear map that x is seen through; None: no map.
+        threshold: the norm that a direction must have to be kept as new.
     """
 
     def dual(vectors):
@@ -59,9 +68,8 @@ def see(
     more = frame.rows @ dual(rest)  # once more, for rounding
     known, rest = known + more, rest - more @ frame.rows
     length = _norm(rest @ dual(rest))
-    is_new = (length > THRESHOLD * _norm(x @ dual(x))) & (
-        frame.n_known < len(frame.rows)
-    )
+    least = jnp.maximum(threshold, ROUNDING * _norm(x @ dual(x)))
+    is_new = (length > least) & (frame.n_known < len(frame.rows))
     place = (jnp.arange(len(frame.rows)) == frame.n_known) & is_new
     row = rest / jnp.where(is_new, length, 1.0)
     coordinates = jnp.where(place, length, known)
@@ -82,12 +90,14 @@ class PlainFrame:
     Args:
         size: k, the number of directions that are kept.
         dim: d, the number of entries of a vector.
+        threshold: the norm that a direction must have to be kept as new.
     """
 
-    def __init__(self, size: int, dim: int):
+    def __init__(self, size: int, dim: int, threshold: float = 0.0):
         for name, value in (("size", size), ("dim", dim)):
             if value < 1:
                 raise ValueError(f"`{name}` must be at least 1, got {value}.")
+        self.threshold = threshold
         self.rows = np.zeros((size, dim), np.float32)
         self.n_known = 0
 
@@ -107,7 +117,8 @@ class PlainFrame:
         rest = rest - more @ rows
         seen[: self.n_known] = known + more
         length = np.sqrt(rest @ rest)
-        if length > THRESHOLD * np.sqrt(x @ x) and self.n_known < len(self.rows):
+        least = max(self.threshold, ROUNDING * float(np.sqrt(x @ x)))
+        if length > least and self.n_known < len(self.rows):
             self.rows[self.n_known] = rest / length
             seen[self.n_known] = length
             self.n_known += 1
