@@ -39,6 +39,7 @@ def test_pages_have_their_blocks(page, least):
     "page",
     [
         "choosing",
+        "frames",
         "gymnasium",
         "pytorch",
         "scikit-learn",
