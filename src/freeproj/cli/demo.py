@@ -20,13 +20,16 @@ _INTRODUCTION = """\
 Flash cards behind a random projection. Each of four suits is shown as four
 numbers: its column of a random matrix, and the matrix is new in every episode.
 Only the rewards tell which numbers mean which suit, so a good player guesses
-in the first trial and knows the suits by the last. An episode is {n_trials} trials of
-12 cards; a right answer earns 1/12, a wrong one -1/12.
+in the first trial and knows the suits by the second. An episode is {n_trials} trials
+of 12 cards; a right answer earns 1/12, a wrong one -1/12.
 
-Training for {n_updates} updates, about a minute including compilation. "train" is the
-return of a whole episode; {n_trials} would be perfect, guessing earns {chance:g}.
+Two agents are trained for {n_updates} updates each, about a minute including
+compilation. One sees the numbers as they are; the other sees a frame: the same
+numbers in coordinates that no matrix changes. "train" is the return of a whole
+episode; {n_trials} would be perfect, guessing earns {chance:g}.
 """
 _CHANCE = -0.5  # one suit of four is right
+_AGENTS = {"frame": "frame", "ordinary": "none"}  # and their encoders
 
 
 @click.command()
@@ -46,24 +49,36 @@ _CHANCE = -0.5  # one suit of four is right
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def demo(out: Path, seed: int, as_json: bool) -> None:
-    """Train an agent that visibly adapts within an episode: about a minute.
+    """Train an agent that adapts within an episode, and an ordinary one: a minute.
 
-    Prints its return in each trial, beside the same agent shown only zeros and beside
-    chance, draws a plot, and saves an episode as a GIF.
+    Prints the return in each trial of an agent that sees a frame, of an ordinary one,
+    and of the first with its observation blanked, beside chance. Draws a plot, and
+    saves an episode as a GIF.
     """
     from freeproj.experiments.agents import load_agent
     from freeproj.experiments.settings import read_config
 
-    config = read_config("demo", {"seed": seed})
+    configs = {
+        name: read_config("demo", {"seed": seed, "encoder": encoder})
+        for name, encoder in _AGENTS.items()
+    }
+    config = configs["frame"]
     if not as_json:
         n_trials, n_updates = config.n_trials, config.n_updates
         chance = _CHANCE * n_trials
         click.echo(
             _INTRODUCTION.format(n_trials=n_trials, n_updates=n_updates, chance=chance)
         )
-    run = _train(config, out, quiet=as_json)
-    loaded = load_agent(run)
-    found = {"run": str(run), **_trials(loaded), "gif": _gif(loaded, run)}
+    found: dict[str, Any] = {}
+    for name, each in configs.items():
+        if not as_json:
+            click.echo(f"{name} agent:")
+        run = _train(each, out, quiet=as_json)
+        loaded = load_agent(run)
+        found |= {name: _trials(loaded, "random"), f"{name}_run": str(run)}
+        if name == "frame":
+            found |= {"blanked": _trials(loaded, "zero"), "gif": _gif(loaded, run)}
+    found["chance"] = [_CHANCE] * config.n_trials
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:
@@ -80,19 +95,15 @@ def _train(config: TrainConfig, out: Path, quiet: bool) -> Path:
     return run.folder
 
 
-def _trials(loaded: LoadedAgent) -> dict[str, Any]:
-    """Return the mean return of each trial, seeing and blind, under new matrices."""
+def _trials(loaded: LoadedAgent, map_name: str) -> list[float]:
+    """Return the mean return of each trial, under matrices not used in training."""
     import jax
 
     from freeproj.learning.evaluate import evaluate
 
     key = jax.random.fold_in(jax.random.key(loaded.config.seed), 1)
-    found = evaluate(key, loaded.agent, loaded.config, maps=("random", "zero"))
-    return {
-        "agent": found["random"].trial_returns.tolist(),
-        "blind": found["zero"].trial_returns.tolist(),
-        "chance": [_CHANCE] * loaded.config.n_trials,
-    }
+    found = evaluate(key, loaded.agent, loaded.config, maps=map_name)
+    return found[map_name].trial_returns.tolist()
 
 
 def _gif(loaded: LoadedAgent, folder: Path) -> str | None:
@@ -110,17 +121,17 @@ def _gif(loaded: LoadedAgent, folder: Path) -> str | None:
 
 
 def _show(found: dict[str, Any], config: TrainConfig) -> None:
-    names = ("agent", "blind", "chance")
+    names = ("frame", "ordinary", "blanked", "chance")
     n_envs = config.evaluation.n_envs
     click.echo(
         f"\nMean return of each trial, from -1 to 1, over {n_envs} episodes. Each "
-        "episode has\na matrix that was not used in training. blind: the same agent "
+        "episode has\na matrix that was not used in training. blanked: the frame agent "
         "shown only zeros."
     )
     trials = range(1, config.n_trials + 1)
-    click.echo("trial   " + "".join(f"{trial:>8}" for trial in trials))
+    click.echo("trial    " + "".join(f"{trial:>8}" for trial in trials))
     for name in names:
-        click.echo(f"{name:<8}" + "".join(f"{value:>8.2f}" for value in found[name]))
+        click.echo(f"{name:<9}" + "".join(f"{value:>8.2f}" for value in found[name]))
     click.echo()
     ends = ("1", str(config.n_trials))
     shown = {name: found[name] for name in names}
@@ -130,4 +141,4 @@ def _show(found: dict[str, Any], config: TrainConfig) -> None:
         click.echo(f"An episode as a GIF:\n  {found['gif']}")
     else:
         click.echo("No GIF was drawn; it needs Pillow: pip install 'freeproj[report]'.")
-    click.echo(f"Watch another:\n  freeproj watch {found['run']} --map random")
+    click.echo(f"Watch another:\n  freeproj watch {found['frame_run']} --map random")
