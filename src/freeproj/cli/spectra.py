@@ -174,14 +174,17 @@ def _read(
         return (matrix.T if place == "rows" else matrix), None, place
     is_name = path.suffix.lower() == ".npz" and not Path(target).suffix
     values = read_numbers(*((path, target) if is_name else _file_and_array(target)))
-    place = samples or ("rows" if len(values) == len(matrix) else "columns")
-    matrix = matrix.T if place == "rows" else matrix
-    if values.ndim not in (1, 2) or len(values) != matrix.shape[1]:
+    values = values.ravel() if 1 in values.shape else values
+    counts = dict(zip(("rows", "columns"), matrix.shape, strict=True))
+    possible = [samples] if samples else list(counts)
+    fitting = [place for place in possible if counts[place] == len(values)]
+    if values.ndim not in (1, 2) or not fitting:
+        known = " or ".join(f"{counts[place]} samples ({place})" for place in possible)
         raise ValueError(
-            f"The target must have one value or row for each of the {matrix.shape[1]} "
-            f"samples (the {place} of {path.name}), got shape {values.shape}."
+            f"The target must have one value or row for each of the {known} of "
+            f"{path.name}, got shape {values.shape}."
         )
-    return matrix, values, place
+    return (matrix.T if fitting[0] == "rows" else matrix), values, fitting[0]
 
 
 def _file_and_array(text: str) -> tuple[Path, str | None]:

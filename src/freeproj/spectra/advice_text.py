@@ -144,7 +144,7 @@ def _by_risk(report: OwnDataReport) -> list[str]:
     named = f"ridge {ridge:.3g} ({ridge / report.n_samples:.3g} per sample)"
     return [
         f"Best without words: {named if ridge else 'ridgeless'}, predicted risk "
-        f"{value:.4g} (R² {1 - value / risk.zero_risk:.3f}); the measured squared error "
+        f"{value:.4g} (R² {1 - value / risk.zero_risk:.3f}); the measured error "
         f"is {gain} below that of {_constant(report)}.",
         "Words never lower the predicted risk (a theorem); here they cost "
         f"{between} %. Take them for storage or for training on many maps, not for "

@@ -25,7 +25,7 @@ from freeproj.spectra.risk import TargetSpectrum, risk_at
 
 __all__ = ["environment_ridge", "environment_risk"]
 
-_STEPS = 200
+_STEPS = 64
 
 
 def environment_ridge(

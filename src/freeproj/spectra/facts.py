@@ -179,7 +179,7 @@ def _scan(law: FreeProduct | FreeSum) -> _Scan:
         missing = mass - np.trapezoid(values, log_x) - _mass_below(log_x, values)
         if turn >= _ROUNDS and missing < 5e-4:
             break
-        log_x, values = _refined(law, log_x, values, gaps=missing > 5e-4)
+        log_x, values = _refined(law, log_x, values, gaps=bool(missing > 5e-4))
     inside = np.flatnonzero(values > _FAINT)
     if len(inside) == 0:
         raise ArithmeticError("The continuous part is too narrow to be found.")

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike
 
 from freeproj import words
+from freeproj.spectra.checks import Number
 
 __all__ = ["expected_inner_product", "inner_product"]
 
@@ -36,7 +37,7 @@ def inner_product(v: ArrayLike, w: ArrayLike, bases: _Bases) -> float:
     return float(np.trace(product) / len(product))
 
 
-def expected_inner_product(v: ArrayLike, w: ArrayLike, dim: float = np.inf) -> float:
+def expected_inner_product(v: ArrayLike, w: ArrayLike, dim: Number = np.inf) -> float:
     """Return E⟨λ(v), λ(w)⟩ over Haar bases from O(d), up to O(1/d²).
 
     1 if v = w in the free group, 1/d if v^-1 w is a square, else 0.

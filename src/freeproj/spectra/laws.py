@@ -225,7 +225,7 @@ class FreeProduct(Law):
 
         high = np.log(-z) + np.log(self.second.mean)
         low = np.log(-z) + log_h(self.second, z * self.first.mean)
-        return -np.exp(bracketed_root(excess, low - 1e-9, high + 1e-9, z))
+        return -np.exp(bracketed_root(excess, low - 1, high + 1, z))
 
     def _subordination(self, omega, z):
         """Return log h_2, its derivative by log z, and the equation's by ω."""

@@ -199,7 +199,7 @@ def follow(
         for _ in range(2):
             w = newton(w, np.abs(z) * np.exp(1j * between))
     moving = np.ones(z.shape, bool)
-    for _ in range(20):
+    for _ in range(40):
         w, last = np.array(w), w
         w[moving] = newton(w[moving], z[moving])
         moving &= ~(np.abs(w - last) <= 1e-13 * np.abs(w))
