@@ -16,7 +16,7 @@ from freeproj.report.figures import make_figure
 
 HERE = Path(__file__).parent
 
-for name in ("cayley", "effective-dimension", "why-table-1", "storage"):
+for name in ("cayley", "effective-dimension", "cost-of-words", "why-table-1", "storage"):
     with tempfile.TemporaryDirectory() as folder:
         drawn = Path(folder) / f"{name}.png"
         runs = read_dataset(f"published:{name}") if name in names() else None

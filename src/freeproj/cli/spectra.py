@@ -175,7 +175,7 @@ def _read(
     is_name = path.suffix.lower() == ".npz" and not Path(target).suffix
     values = read_numbers(*((path, target) if is_name else _file_and_array(target)))
     values = values.ravel() if 1 in values.shape else values
-    counts = dict(zip(("rows", "columns"), matrix.shape, strict=True))
+    counts: dict[str, int] = dict(zip(("rows", "columns"), matrix.shape, strict=True))
     possible = [samples] if samples else list(counts)
     fitting = [place for place in possible if counts[place] == len(values)]
     if values.ndim not in (1, 2) or not fitting:
