@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -249,3 +250,18 @@ def test_a_target_of_another_length_is_refused(run, data, tmp_path):
     code, _, err = run(data, "--target", tmp_path / "y.npy")
     assert (code, err.count("\n")) == (2, 1)
     assert "50 samples (rows) or 20 samples (columns)" in err
+
+
+def test_the_page_shows_what_the_command_prints(run, tmp_path, monkeypatch):
+    page = Path(__file__).parents[2] / "docs" / "choosing.md"
+    text = page.read_text(encoding="utf-8")
+    prepare = next(
+        block
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        if "# np.save" in block
+    )
+    monkeypatch.chdir(tmp_path)
+    exec(prepare.replace("# np.save", "np.save").split(": samples in")[0], {})
+    (shown,) = re.findall(r"\$ freeproj spectra (.*?)```", text, re.DOTALL)
+    arguments, expected = shown.split("\n", 1)
+    assert run(*arguments.split())[1] == expected

@@ -2,8 +2,8 @@
 
 Gaussian data, X_ij ~ N(0, 1/d), and a random linear target of variance 1 with noise;
 each length has its best ridge. Curves are the predicted risk over that without words,
-points are simulated. Words never lower the risk; where samples abound (c = p/d > 1) the best
-ridge for words tends to 0, and then every length costs the same.
+points are simulated. Words never lower the risk; where samples abound (c = p/d > 1) the
+best ridge for words tends to 0, and then every length costs the same.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from threadpoolctl import threadpool_limits
 
 from freeproj.report.figures.style import COLUMN, INK, PALETTE
 from freeproj.report.saved import Numbers
@@ -26,6 +27,7 @@ _LARGE = 400  # dimension for the predicted curves
 _DATA_SETS = 12  # for each draw of the bases
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # its threads wait for each other
 def compute(
     aspects: Sequence[float] = (0.5, 0.75, 1.5, 4.0),
     lengths: Sequence[int] = (1, 2, 4, 8),
