@@ -16,7 +16,9 @@ from freeproj.report.figures import make_figure
 
 HERE = Path(__file__).parent
 
-for name in ("cayley", "effective-dimension", "why-table-1", "storage"):
+NAMES = ("cayley", "effective-dimension", "cost-of-words", "why-table-1", "storage")
+
+for name in NAMES:
     with tempfile.TemporaryDirectory() as folder:
         drawn = Path(folder) / f"{name}.png"
         runs = read_dataset(f"published:{name}") if name in names() else None

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 import freeproj
 from freeproj.cli import main
+from freeproj.cli.spectra import spectra
+from freeproj.spectra import own_data_report
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def run(capsys):
 @pytest.fixture
 def data(tmp_path):
     path = tmp_path / "data.npy"
-    np.save(path, np.random.default_rng(0).normal(size=(20, 50)))
+    np.save(path, np.random.default_rng(0).normal(size=(50, 20)))
     return path
 
 
@@ -49,14 +52,14 @@ def table(output):
 
 def test_predicted_stands_beside_measured_for_a_200_by_500_matrix(run, tmp_path):
     path = tmp_path / "data.npy"
-    np.save(path, np.random.default_rng(0).normal(size=(200, 500)))
+    np.save(path, np.random.default_rng(0).normal(size=(500, 200)))
     code, out, _ = run(path, "--lengths", 2, 4, 8, "--ridge", "1e-2")
     assert code == 0
     rows = table(out)
     assert [row[1] for row in rows] == [2, 4, 8]
     assert all(abs(row[3] - row[4]) < 0.02 for row in rows)
     assert all(abs(row[3] / 2.5 - row[7]) < 1e-4 for row in rows), "d_eff/p"
-    assert "d = 200 dimensions (rows) x p = 500 samples (columns)" in out
+    assert "p = 500 samples (rows) x d = 200 dimensions (columns)" in out
     assert "mean squared norm 1" in out
 
 
@@ -81,33 +84,60 @@ def test_several_values_can_be_written_in_any_way(run, data, arguments):
             )
 
 
-def test_scale_does_not_matter_unless_asked(run, data, tmp_path):
+def test_scale_and_mean_do_not_matter(run, data, tmp_path):
     louder = tmp_path / "louder.npy"
-    np.save(louder, 1000 * np.load(data))
+    np.save(louder, 1000 * np.load(data) + 5)
     short = ("--trials", 0, "--lengths", 1, 2)
     first, second = run(data, *short)[1], run(louder, *short)[1]
     assert first.splitlines()[2:] == second.splitlines()[2:]
-    kept = run(louder, *short, "--no-rescale")[1]
-    assert "scale: as in the file" in kept
-    assert kept.splitlines()[5] != second.splitlines()[5]
 
 
-def test_transposed_files_with_transpose_are_the_same_data(run, data, tmp_path):
+def test_the_command_and_python_give_the_same_numbers(run, data):
+    told = json.loads(run(data, "--trials", 2, "--lengths", 2, "--json")[1])
+    report = own_data_report(np.load(data).T, (2,), n_trials=2)
+    np.testing.assert_allclose(told["predicted"], report.predicted)
+    np.testing.assert_allclose(told["measured"], report.measured)
+    assert told["scale"] == pytest.approx(report.scale)
+
+
+def test_samples_in_columns_are_told_or_seen_by_the_target(run, data, target, tmp_path):
     np.save(tmp_path / "t.npy", np.load(data).T)
     short = ("--trials", 2, "--lengths", 4)
     plain = run(data, *short)[1].splitlines()
-    turned = run(tmp_path / "t.npy", *short, "--transpose")[1].splitlines()
+    turned = run(tmp_path / "t.npy", *short, "--samples", "columns")[1].splitlines()
     assert plain[3:] == turned[3:]
-    assert "d = 20 dimensions (columns) x p = 50 samples (rows)" in turned[0]
+    assert "p = 50 samples (columns) x d = 20 dimensions (rows)" in turned[0]
+    seen = run(tmp_path / "t.npy", *short, "--target", target)[1].splitlines()
+    assert seen[0] == turned[0]
 
 
-def test_centering_takes_the_mean_sample_out(run, data, tmp_path):
-    np.save(tmp_path / "moved.npy", np.load(data) + 5)
-    short = ("--trials", 0, "--center", "--lengths", 2)
-    assert (
-        run(tmp_path / "moved.npy", *short)[1].splitlines()[4:]
-        == (run(data, *short)[1].splitlines()[4:])
+def test_an_npz_file_holds_data_and_target_by_name(run, data, target, tmp_path):
+    path = tmp_path / "both.npz"
+    np.savez(path, X=np.load(data), y=np.load(target))
+    short = ("--trials", 0)
+    plain = run(data, *short, "--target", target)[1].splitlines()
+    for named in ("y", f"{path}:y"):
+        assert (
+            run(f"{path}:X", *short, "--target", named)[1].splitlines()[1:]
+            == (plain[1:])
+        )
+    code, _, err = run(path, *short)
+    assert code == 2
+    assert "holds 2 arrays; name one as both.npz:NAME" in err
+
+
+def test_a_target_with_an_offset_is_predicted_as_well(run, data, target, tmp_path):
+    np.save(tmp_path / "far.npy", np.load(target) + 1000)
+    near, far = (
+        json.loads(run(data, "--trials", 0, "--target", each, "--json")[1])["risk"]
+        for each in (target, tmp_path / "far.npy")
     )
+    assert far["risks"] == pytest.approx(near["risks"], rel=1e-6)
+    assert far["predicts"] is near["predicts"] is True
+
+
+def test_at_most_eight_options(run):
+    assert len(spectra.params) - 1 <= 8
 
 
 def test_the_plot_and_its_numbers_are_written(run, data, tmp_path):
@@ -118,12 +148,6 @@ def test_the_plot_and_its_numbers_are_written(run, data, tmp_path):
     assert plot.read_bytes().startswith(b"\x89PNG")
     with np.load(plot.with_suffix(".npz")) as numbers:
         assert numbers["measured"].shape == (2, 1)
-
-
-def test_measurements_depend_on_the_seed_only(run, data):
-    short = (data, "--lengths", 4, "--trials", 2)
-    assert run(*short)[1] == run(*short)[1]
-    assert run(*short)[1] != run(*short, "--seed", 1)[1]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +161,7 @@ def test_measurements_depend_on_the_seed_only(run, data):
         (("--words", 0), "`n_words` must be at least 1"),
         (("--trials", -1), "--trials"),
         (("--plot", "own.bmp"), "must end in .png, .svg, .pdf, got 'own.bmp'"),
-        (("--array", "x"), "--array works only with .npz files"),
+        (("--samples", "up"), "--samples"),
         (("--lengths",), "requires an argument"),
     ],
 )
@@ -179,22 +203,30 @@ def test_help_imports_no_heavy_library():
         env={**os.environ, "PYTHONPATH": source},
     )
     assert done.stdout.splitlines()[-1] == "[]"
-    assert "--transpose" in done.stdout
+    assert "--samples" in done.stdout
 
 
 @pytest.fixture
 def target(data, tmp_path):
     path, rng = tmp_path / "target.npy", np.random.default_rng(1)
-    np.save(path, rng.normal(size=20) @ np.load(data) + rng.normal(size=50))
+    np.save(path, np.load(data) @ rng.normal(size=20) + rng.normal(size=50))
     return path
 
 
-def test_a_target_chooses_length_and_ridge_by_risk(run, data, target):
-    code, out, _ = run(data, "--trials", 0, "--target", target)
+def test_a_target_shows_the_risk_and_what_words_cost(run, data, target):
+    code, out, _ = run(data, "--trials", 2, "--target", target)
     assert code == 0
-    assert "predicted risk of ridge regression" in out
-    assert "Take no words, ridge" in out
-    assert "per sample" in out
+    assert "Best without words: ridge" in out
+    assert "Words never lower the predicted risk" in out
+    assert "R²" in out
+    assert "ridgeless" in out
+
+
+def test_noise_gets_no_ridge_recommended(run, data, tmp_path):
+    np.save(tmp_path / "noise.npy", np.random.default_rng(5).normal(size=50))
+    out = run(data, "--trials", 0, "--target", tmp_path / "noise.npy")[1]
+    assert "not shown to predict this target" in out
+    assert "Best without words" not in out
 
 
 def test_json_is_plain_and_has_the_same_numbers(run, data, target):
@@ -213,15 +245,23 @@ def test_advice_without_a_target_names_no_length(run, data):
     assert "--target" in out
 
 
-def test_uncentred_data_are_warned_of(run, data, tmp_path):
-    moved = tmp_path / "moved.npy"
-    np.save(moved, np.load(data) + 10)
-    assert "not centred" in run(moved, "--trials", 0)[1]
-    assert "not centred" not in run(moved, "--trials", 0, "--center")[1]
-
-
 def test_a_target_of_another_length_is_refused(run, data, tmp_path):
     np.save(tmp_path / "y.npy", np.ones(7))
     code, _, err = run(data, "--target", tmp_path / "y.npy")
     assert (code, err.count("\n")) == (2, 1)
-    assert "each of the 50 samples" in err
+    assert "50 samples (rows) or 20 samples (columns)" in err
+
+
+def test_the_page_shows_what_the_command_prints(run, tmp_path, monkeypatch):
+    page = Path(__file__).parents[2] / "docs" / "choosing.md"
+    text = page.read_text(encoding="utf-8")
+    prepare = next(
+        block
+        for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        if "# np.save" in block
+    )
+    monkeypatch.chdir(tmp_path)
+    exec(prepare.replace("# np.save", "np.save").split(": samples in")[0], {})
+    (shown,) = re.findall(r"\$ freeproj spectra (.*?)```", text, re.DOTALL)
+    arguments, expected = shown.split("\n", 1)
+    assert run(*arguments.split())[1] == expected

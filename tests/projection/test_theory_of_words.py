@@ -59,6 +59,51 @@ def test_rotated_words_have_diagonals_of_correlation_one_over_d():
     assert abs(mean) < 4 * error
 
 
+@pytest.mark.parametrize("kind", ["identity", "corner", "random", "traceless"])
+def test_rotated_words_correlate_by_the_trace_of_the_readout(kind):
+    """(Tr B)²/(d|B|²): 1 for the identity, at most rank/d in general."""
+    rng, dim = np.random.default_rng(0), 8
+    B = {
+        "identity": np.eye(dim),
+        "corner": np.diag([1.0] + [0.0] * (dim - 1)),
+        "random": rng.standard_normal((dim, dim)) + np.eye(dim),
+        "traceless": np.diag([1.0, -1.0] * (dim // 2)),
+    }[kind]
+    a, b = haar(rng, 8000, dim), haar(rng, 8000, dim)
+    v, w = (np.einsum("ij,nij->n", B, each) for each in (a @ b, b @ a))
+    expected = np.trace(B) ** 2 / (dim * np.sum(B**2))
+    products = v * w / np.mean(v * v)
+    error = products.std() / np.sqrt(len(products))
+    assert abs(products.mean() - expected) < 4 * error + 1e-9
+
+
+@pytest.mark.parametrize(("n", "length", "least"), [(64, 1, 0.0), (2, 6, 0.02)])
+def test_the_mean_trace_of_a_batch_varies_more_with_long_words(n, length, least):
+    """Full rank: the variance is about 1/B + (1 - 1/B)·P(rotation), for any d."""
+    rng, dim, batch, n_rollouts = np.random.default_rng(1), 12, 32, 300
+    every = list(itertools.product(range(n), repeat=length))
+    turned = [min(w[k:] + w[:k] for k in range(length)) for w in every]
+    counts = np.unique(turned, axis=0, return_counts=True)[1]
+    same = np.sum(counts**2) / len(every) ** 2
+    formula = 1 / batch + (1 - 1 / batch) * same
+    means = []
+    for _ in range(n_rollouts):
+        bases, product = haar(rng, n, dim), np.eye(dim)
+        for letters in rng.integers(n, size=(length, batch)):
+            product = product @ bases[letters]
+        means.append(np.trace(product, axis1=1, axis2=2).mean())
+    error = np.var(means) * np.sqrt(2 / n_rollouts)
+    assert abs(np.var(means) - formula) < 4 * error + 0.01  # powers add a little
+    assert np.var(means) > 1 / batch + least
+
+
+def test_rectangles_of_words_are_trivial():
+    """So joint moments of four words differ by O(1) from those of single letters."""
+    a, b, c, d = haar(np.random.default_rng(0), 4, 6)
+    product = (a @ b) @ (c @ b).T @ (c @ d) @ (a @ d).T
+    np.testing.assert_allclose(product, np.eye(6), atol=1e-12)
+
+
 def gradients(rng, n, length, dim=16, n_envs=32, n_rollouts=80):
     """Batch gradients of a linear readout, with bases drawn anew for each rollout."""
     readout = np.ones(dim) / np.sqrt(dim)

@@ -7,6 +7,7 @@ import pytest
 
 from freeproj import spectra
 from freeproj.spectra.advice import default_trials, own_data_report, rescale
+from freeproj.spectra.kernel import draw_words
 
 
 @pytest.fixture(scope="module")
@@ -27,20 +28,69 @@ def test_prediction_and_measurement_agree_for_correlated_data(report):
     assert (report.without_words > report.predicted).all()
 
 
-def test_predictions_are_the_librarys(report, data):
+def test_predictions_are_the_librarys_for_centred_and_rescaled_data(report, data):
+    used, scale = rescale(data - data.mean(axis=1, keepdims=True))
+    assert report.scale == pytest.approx(scale)
     for row, length in enumerate(report.lengths):
         expected = spectra.predicted_effective_dimension(
-            data, report.ridges, report.n_generators[row], length
+            used, report.ridges, report.n_generators[row], length
         )
         np.testing.assert_allclose(report.predicted[row], expected)
 
 
+def test_scale_and_offset_of_data_and_target_do_not_matter(data):
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=60) @ data + rng.normal(size=150)
+    settings = {"lengths": (2,), "ridges": (0.1,), "n_trials": 2}
+    plain = own_data_report(data, target=y, **settings)
+    moved = own_data_report(40 * data + 7, target=y + 1000, **settings)
+    np.testing.assert_allclose(moved.measured, plain.measured)
+    np.testing.assert_allclose(moved.risk.risks, plain.risk.risks, rtol=1e-6)
+    np.testing.assert_allclose(moved.risk.measured, plain.risk.measured, rtol=1e-6)
+    kept = own_data_report(
+        40 * data + 7, center=False, rescale_samples=False, **settings
+    )
+    assert kept.scale == 1
+    assert "not centred" in " ".join(kept.warnings())
+    assert "not centred" not in " ".join(moved.warnings())
+
+
 def test_measuring_is_the_same_on_the_data_as_on_its_thin_form(data):
     """The report uses a 60 x 60 matrix in place of 150 samples: same bases, same K."""
-    (measured,) = own_data_report(data, (4,), (0.01,), n_trials=3, seed=7).measured
-    values = spectra.sample_root_singular_values(data, 4, 4, n_trials=3, seed=7)
-    direct = spectra.effective_dimension(values**2, 0.01).mean() / 60
-    assert measured[0] == pytest.approx(direct, rel=1e-9)
+    (measured,) = own_data_report(
+        data, (4,), (0.01,), n_trials=3, seed=7, center=False, rescale_samples=False
+    ).measured
+    shares = []
+    for seed in np.random.SeedSequence([7, 0]).spawn(3):
+        mixed = draw_words(np.random.default_rng(seed), 4, 4, 60, "orthogonal")
+        values = np.linalg.svd(mixed @ data, compute_uv=False)
+        shares.append(spectra.effective_dimension(values**2, 0.01) / 60)
+    assert measured[0] == pytest.approx(np.mean(shares), rel=1e-9)
+
+
+def test_the_risk_is_predicted_and_measured_side_by_side(data):
+    rng = np.random.default_rng(1)
+    y = 3 * rng.normal(size=60) @ data + rng.normal(size=150)
+    risk = own_data_report(data[:, :50], target=y[:50], n_trials=4).risk
+    assert risk.lengths == (0, 1, 2, 4, 8)
+    assert (np.diff(risk.risks) >= 0).all(), "words never lower the predicted risk"
+    gap = np.abs(risk.measured - risk.risks)
+    assert (gap < 4 * risk.standard_error).all()
+    unknown = own_data_report(data, target=y, n_trials=0).risk
+    assert np.isfinite(unknown.measured[0])
+    assert np.isnan(unknown.measured[1:]).all()
+
+
+@pytest.mark.parametrize("shape", [(20, 50), (50, 40), (5, 5)])
+def test_noise_seldom_gets_a_ridge_recommended(shape):
+    rng, n_sets = np.random.default_rng(0), 40
+    found = [
+        own_data_report(
+            rng.normal(size=shape), (1,), n_trials=0, target=rng.normal(size=shape[1])
+        ).risk.predicts
+        for _ in range(n_sets)
+    ]
+    assert np.mean(found) <= 0.1  # of the rule "1 % better than zero": 8 to 65 %
 
 
 def test_table_shows_both_normalisations(report):
@@ -62,7 +112,7 @@ def test_advice_by_effective_dimension_names_no_length(report):
     text = " ".join(report.advice())
     assert "would always favour the longest word" in text
     assert "256 words are possible with ℓ = 1, 2, 4, 8." in text
-    assert "as expected for d = 60" in text
+    assert "within the 0.8/d expected at d = 60" in text
 
 
 def test_words_that_change_nothing_are_said_to(data):

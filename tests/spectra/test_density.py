@@ -141,8 +141,27 @@ def test_the_density_ends_at_its_edges(n, length, aspect):
     assert (curve.density > 0).all()
     assert left <= curve.x[0] <= left + 1e-3 * (right - left)
     assert right - 1e-3 * (right - left) <= curve.x[-1] <= right * (1 + 1e-12)
-    outside = word_density([-1.0, left * 0.99, right * 1.01], n, length, aspect)
+    outside = word_density([-1.0, left * 0.99 - 1e-9, right * 1.01], n, length, aspect)
     np.testing.assert_array_equal(outside, 0)
+    # An edge at zero is a pole.
+    assert word_density(0.0, n, length, aspect) == (np.inf if left == 0 else 0)
+
+
+def test_edges_hold_for_an_aspect_just_below_one():
+    left, right = word_edges(2, 2, 1 - 1e-12)
+    assert 0 < left < 1e-40
+    assert right == pytest.approx(word_edges(2, 2, 1)[1])
+
+
+@pytest.mark.parametrize(("n", "length", "aspect"), [(2, 8, 1), (4, 4, 1), (2, 64, 1)])
+def test_chi_is_real_and_positive_for_several_radii_of_one_angle(n, length, aspect):
+    """So the density needs the phase followed from zero, not any real value of χ."""
+    r = np.geomspace(1e-3, 1e3, 400_001)
+    w = r * np.exp(3.0j)
+    log_chi = np.log(w) + length * np.log(1 + w / n) - (length + 1) * np.log(1 + w)
+    phase = (log_chi - np.log(aspect + w)).imag / (2 * np.pi)
+    count = np.sum(np.diff(np.floor(phase)) != 0)
+    assert count == {(2, 8): 7, (4, 4): 5, (2, 64): 49}[n, length]
 
 
 def test_the_right_edge_without_data_is_in_closed_form():

@@ -17,6 +17,7 @@ from freeproj.spectra.laws import (
     Shifted,
     WordLaw,
     free_product,
+    free_sum,
 )
 
 POINTS = np.array([0.0, 0.0, 0.3, 0.7, 1.1, 2.0, 2.2, 5.0])
@@ -34,6 +35,8 @@ LAWS = {
     "explicit-product": free_product(WordLaw(2, 8), MarchenkoPastur(0.7)),
     "product": free_product(WordLaw(4, 2), Atoms(POINTS)),
     "plain-product": free_product(Atoms(POINTS), Atoms([1.0, 4.0])),
+    "sum": free_sum(Atoms(POINTS), MarchenkoPastur(0.5)),
+    "plain-sum": free_sum(Atoms(POINTS), Atoms([1.0, 4.0])),
 }
 NEGATIVE = -np.geomspace(1e-6, 1e6, 25)
 COMPLEX = np.array([1 + 0.3j, -2 + 1j, 0.4 - 0.2j, 3 + 0.05j, -1 - 1e-3j])
@@ -140,6 +143,17 @@ def test_scaling_and_shifting_move_the_atoms():
     assert (moved.mass_at_zero, Scaled(Atoms(POINTS), 2.0).mass_at_zero) == (0, 0.25)
 
 
+def test_free_sums_commute_associate_and_shift():
+    a, b, c = Atoms(POINTS), WordLaw(4, 2), MarchenkoPastur(2)
+    one = free_sum(free_sum(a, b), c).psi(COMPLEX)
+    np.testing.assert_allclose(free_sum(c, free_sum(b, a)).psi(COMPLEX), one)
+    shifted = free_sum(a, Atoms([0.5])).psi(COMPLEX)
+    np.testing.assert_allclose(shifted, Shifted(a, 0.5).psi(COMPLEX))
+    # Marchenko–Pastur laws add up: XX^T + YY^T has the samples of both.
+    both = free_sum(MarchenkoPastur(0.5), MarchenkoPastur(1.5))
+    np.testing.assert_allclose(both.psi(COMPLEX), c.psi(COMPLEX))
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.floats(-6, 3).map(lambda x: 10.0**x),
@@ -167,6 +181,7 @@ def test_bad_laws_and_arguments_are_named(untyped):
         (lambda: Scaled(WordLaw(2, 1), 0.0), "`factor` must be"),
         (lambda: Shifted(WordLaw(2, 1), -1.0), "`shift` must be"),
         (free_product, "at least one law"),
+        (free_sum, "at least one law"),
         (lambda: WordLaw(2, 1).psi(0.5), r"must lie off \[0, ∞\)"),
         (lambda: WordLaw(2, 1).cauchy(np.array([-1.0, 2.0])), "must lie off"),
         (lambda: MarchenkoPastur(0.5).chi(-0.6), r"in \(-0.5, 0\), got -0.6"),

@@ -42,7 +42,7 @@ _COMMANDS = {
     "play": ("play", "Play a task in the terminal."),
     "spectra": (
         "spectra",
-        "Effective dimension of your data; advice on ℓ and ridge.",
+        "Effective dimension of your data; best ridge and cost of words.",
     ),
     "cite": ("about", "Print BibTeX entries for the software and the paper."),
     "doctor": ("about", "Show versions, installed extras and devices."),

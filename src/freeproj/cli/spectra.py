@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -73,7 +74,17 @@ def _is_number(text: str) -> bool:
 
 
 @click.command(cls=_SpreadCommand)
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data")
+@click.option(
+    "--target",
+    help="File with one value per sample to predict, FILE.npz:NAME, or the NAME of "
+    "another array of DATA; shows the risk and what words cost.",
+)
+@click.option(
+    "--samples",
+    type=click.Choice(["rows", "columns"]),
+    help="Where the samples are. Default: as many as the target has; else rows.",
+)
 @click.option(
     "--lengths",
     type=_SeveralNumbers(int),
@@ -90,7 +101,7 @@ def _is_number(text: str) -> bool:
     multiple=True,
     default=[(1e-2,)],
     show_default="0.01",
-    help="Ridges γ, one or several.",
+    help="Ridges γ of the effective dimension, one or several.",
 )
 @click.option(
     "--words", "n_words", default=256, show_default=True, help="Number of words n^ℓ."
@@ -100,117 +111,99 @@ def _is_number(text: str) -> bool:
     type=click.IntRange(min=0),
     help="Draws of the bases per length; 0: predict only. Default: depends on d.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of the draws.")
-@click.option(
-    "--group",
-    type=click.Choice(["orthogonal", "permutation"]),
-    default="orthogonal",
-    show_default=True,
-    help="Group from which the bases are drawn.",
-)
-@click.option(
-    "--target",
-    type=click.Path(path_type=Path),
-    help="File with one value per sample to predict; chooses ℓ and ridge by risk.",
-)
-@click.option("--transpose", is_flag=True, help="Use if samples are in the rows.")
-@click.option("--center", is_flag=True, help="Subtract the mean sample (and target).")
-@click.option("--no-rescale", is_flag=True, help="Keep the data's own scale.")
-@click.option("--array", help="Name of the array in an .npz file.")
 @click.option(
     "--plot",
     type=click.Path(path_type=Path),
     help="Save a figure as .png, .svg or .pdf.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
 def spectra(
-    data: Path,
+    data: str,
+    target: str | None,
+    samples: str | None,
     lengths: tuple[tuple[int, ...], ...],
     ridges: tuple[tuple[float, ...], ...],
     n_words: int,
     trials: int | None,
-    seed: int,
-    group,
-    target: Path | None,
-    transpose: bool,
-    center: bool,
-    no_rescale: bool,
-    array: str | None,
     plot: Path | None,
     as_json: bool,
-    quiet: bool,
 ) -> None:
     """Compute the effective dimension of DATA, predicted and measured.
 
-    With --target, also find the word length and ridge with the least predicted risk
-    for ridge regression on that target.
+    With --target, also the risk of ridge regression on that target, with an intercept,
+    and what words cost. (Words never lower the predicted risk.)
 
-    DATA is a .npy, .npz, .csv or .parquet file with dimensions in the rows and samples
-    in the columns (d x p); use --transpose if samples are in the rows. The samples are
-    scaled to mean squared norm 1, as in the paper (entries N(0, 1/d)), so that ridges
-    mean the same for all data; --no-rescale keeps them as they are.
+    DATA is a matrix in a .npy, .npz, .csv or .parquet file, samples in the rows as for
+    scikit-learn; FILE.npz:NAME names an array. As in `own_data_report`, the mean sample
+    is subtracted and the samples are scaled to mean squared norm 1, as in the paper.
     """
     from freeproj.spectra import own_data_report
 
     if plot is not None:
         _check_plot(plot)
-    matrix, scale = _prepare(data, array, transpose, center, not no_rescale)
-    values = None if target is None else _read_target(target, matrix.shape[1], center)
-    chosen = [ell for group_ in lengths for ell in group_]
-    with _progress(len(matrix), chosen, n_words, trials, quiet) as on_progress:
+    matrix, values, place = _read(data, target, samples)
+    chosen = [ell for group in lengths for ell in group]
+    with _progress(len(matrix), chosen, n_words, trials) as on_progress:
         report = own_data_report(
             matrix,
             chosen,
-            [ridge for group_ in ridges for ridge in group_],
+            [ridge for group in ridges for ridge in group],
             target=values,
             n_words=n_words,
             n_trials=trials,
-            seed=seed,
-            group=group,
             on_progress=on_progress,
         )
     if as_json:
-        click.echo(json.dumps(_as_json(data, report, scale, center), indent=2))
+        click.echo(json.dumps(_as_json(data, report, place), indent=2))
     else:
-        _print(report, _heading(data, report, scale, transpose, center))
+        _print(report, _heading(data, report, place))
     if plot is not None:
         _plot(report, plot)
 
 
-def _prepare(
-    path: Path, array: str | None, transpose: bool, center: bool, scaled: bool
-) -> tuple[np.ndarray, float]:
-    from freeproj.report.data_files import read_matrix
-    from freeproj.spectra import rescale
+def _read(
+    data: str, target: str | None, samples: str | None
+) -> tuple[np.ndarray, np.ndarray | None, str]:
+    """Return the data, d x p, the target, and where in the file the samples are."""
+    from freeproj.report.data_files import read_matrix, read_numbers
 
+    path, array = _file_and_array(data)
     matrix = read_matrix(path, array)
-    matrix = matrix.T if transpose else matrix
-    if center:
-        matrix = matrix - matrix.mean(axis=1, keepdims=True)
-    return rescale(matrix) if scaled else (matrix, 1.0)
+    if target is None:
+        place = samples or "rows"
+        return (matrix.T if place == "rows" else matrix), None, place
+    is_name = path.suffix.lower() == ".npz" and not Path(target).suffix
+    values = read_numbers(*((path, target) if is_name else _file_and_array(target)))
+    values = values.ravel() if 1 in values.shape else values
+    counts: dict[str, int] = dict(zip(("rows", "columns"), matrix.shape, strict=True))
+    possible = [samples] if samples else list(counts)
+    fitting = [place for place in possible if counts[place] == len(values)]
+    if values.ndim not in (1, 2) or not fitting:
+        known = " or ".join(f"{counts[place]} samples ({place})" for place in possible)
+        raise ValueError(
+            f"The target must have one value or row for each of the {known} of "
+            f"{path.name}, got shape {values.shape}."
+        )
+    return (matrix.T if fitting[0] == "rows" else matrix), values, fitting[0]
 
 
-def _read_target(path: Path, n_samples: int, center: bool) -> np.ndarray:
-    from freeproj.report.data_files import read_target
-
-    values = read_target(path, n_samples)
-    return values - values.mean(axis=0) if center else values
+def _file_and_array(text: str) -> tuple[Path, str | None]:
+    """Split FILE.npz:NAME."""
+    named = re.fullmatch(r"(.+\.npz):([^:/\\]+)", text, re.IGNORECASE)
+    return (Path(named[1]), named[2]) if named else (Path(text), None)
 
 
 @contextmanager
 def _progress(
-    dim: int, lengths: list[int], n_words: int, trials: int | None, quiet: bool
-) -> Iterator[Callable[[int], None] | None]:
+    dim: int, lengths: list[int], n_words: int, trials: int | None
+) -> Iterator[Callable[[int], None]]:
     """Yield a callback that counts drawn bases: a bar on a terminal, else lines."""
     from freeproj.projection import words
     from freeproj.spectra.advice import default_trials
 
     trials = default_trials(dim) if trials is None else trials
     n_bases = trials * sum(words.generators_for(n_words, ell) for ell in lengths)
-    if quiet:
-        yield None
-    elif not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield _PlainProgress(n_bases, dim)
     else:
         from rich.console import Console
@@ -245,9 +238,7 @@ def _print(report: OwnDataReport, heading: str) -> None:
         click.echo(line)
 
 
-def _as_json(
-    path: Path, report: OwnDataReport, scale: float, center: bool
-) -> dict[str, Any]:
+def _as_json(data: str, report: OwnDataReport, place: str) -> dict[str, Any]:
     """Return the report as plain lists; what was not measured is null."""
     numbers = {
         name: _plain(value)
@@ -256,9 +247,10 @@ def _as_json(
     }
     risk = None if report.risk is None else report.risk._asdict()
     return {
-        "data": path.name,
-        "scale": scale,
-        "centered": center,
+        "data": data,
+        "samples": place,
+        "scale": report.scale,
+        "centered": report.centered,
         **numbers,
         "ridges_per_sample": [ridge / report.n_samples for ridge in report.ridges],
         "mean_share": report.mean_share,
@@ -269,32 +261,24 @@ def _as_json(
 
 
 def _plain(value: Any) -> Any:
-    """Turn arrays into lists, and nan into None: JSON has no nan."""
+    """Turn arrays into lists, nan into None and ∞ into text: JSON has neither."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
+    if value in (float("inf"), float("-inf")):
+        return str(value)
     return None if value != value else value
 
 
-def _heading(
-    path: Path, report: OwnDataReport, scale: float, transpose: bool, center: bool
-) -> str:
+def _heading(data: str, report: OwnDataReport, place: str) -> str:
     """Return what was read, and what was done to it."""
-    places = ("columns", "rows") if transpose else ("rows", "columns")
-    lines = [
-        f"{path.name}: d = {report.dim} dimensions ({places[0]}) x p = "
-        f"{report.n_samples} samples ({places[1]}), c = p/d = {report.aspect:.4g}"
-    ]
-    if center:
-        lines.append("center: the mean sample was subtracted")
-    if scale == 1:
-        lines.append("scale: as in the file")
-    else:
-        lines.append(
-            f"scale: times {scale:.4g}, so that samples have mean squared norm 1, "
-            "as for N(0, 1/d)"
-        )
-    return "\n".join(lines)
+    other = "columns" if place == "rows" else "rows"
+    return (
+        f"{Path(data).name}: p = {report.n_samples} samples ({place}) x d = "
+        f"{report.dim} dimensions ({other}), c = p/d = {report.aspect:.4g}\n"
+        f"the mean sample ({report.mean_share:.0%} of the mean squared norm) was "
+        f"subtracted; scaled by {report.scale:.4g} to mean squared norm 1"
+    )
 
 
 def _check_plot(path: Path) -> None:

@@ -17,7 +17,7 @@ from jaxtyping import Float
 from freeproj.storage.arrays import read_array
 from freeproj.storage.files import DAMAGED
 
-__all__ = ["FORMATS", "read_matrix", "read_target"]
+__all__ = ["FORMATS", "read_matrix", "read_numbers"]
 
 FORMATS = (".npy", ".npz", ".csv", ".parquet")
 
@@ -30,33 +30,18 @@ def read_matrix(
     Args:
         array: which array of an .npz file; needed where it holds several.
     """
-    matrix = _read(Path(path), array)
+    matrix = read_numbers(path, array)
     if matrix.ndim != 2:
         raise ValueError(
             f"{path} must hold a matrix, got shape {matrix.shape} with {matrix.ndim} "
-            "axes; reshape it to (dimensions, samples)."
+            "axes; reshape it to (samples, dimensions)."
         )
     return matrix
 
 
-def read_target(
-    path: str | Path, n_samples: int
-) -> Float[np.ndarray, "samples outputs"]:
-    """Return one row of numbers for each sample; often a row is a single number."""
-    values = _read(Path(path), None)
-    if values.ndim == 1:
-        values = values[:, None]
-    if values.ndim == 2 and len(values) != n_samples and values.shape[1] == n_samples:
-        values = values.T
-    if values.ndim != 2 or len(values) != n_samples:
-        raise ValueError(
-            f"{path} must hold one value or row for each of the {n_samples} samples, "
-            f"got shape {values.shape}."
-        )
-    return values
-
-
-def _read(path: Path, array: str | None) -> np.ndarray:
+def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
+    """Return the file's numbers in float64, of any shape: a matrix or a target."""
+    path = Path(path)
     kind = path.suffix.lower()
     if kind not in FORMATS:
         known = ", ".join(FORMATS)
@@ -68,7 +53,7 @@ def _read(path: Path, array: str | None) -> np.ndarray:
     if not path.is_file():  # reading a pipe or a device could block forever
         raise ValueError(f"{path} is not a regular file; save the data to one.")
     if array is not None and kind != ".npz":
-        raise ValueError(f"--array works only with .npz files; {path} is not one.")
+        raise ValueError(f"Only .npz files have named arrays; {path} is not one.")
     if kind == ".npz":
         return _checked(_read_npz(path, array), path)
     reader = {".npy": _read_npy, ".csv": _read_csv, ".parquet": _read_parquet}
@@ -99,7 +84,8 @@ def _read_npz(path: Path, array: str | None) -> np.ndarray:
     known = ", ".join(members) or "none"
     if array is None:
         raise ValueError(
-            f"{path} holds {len(members)} arrays; name one (--array): {known}."
+            f"{path} holds {len(members)} arrays; name one as {path.name}:NAME. "
+            f"Known: {known}."
         )
     raise ValueError(f"{path} has no array {array!r}. Known: {known}.")
 

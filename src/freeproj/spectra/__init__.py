@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from freeproj.spectra import block_laws, blocks
 from freeproj.spectra.advice import OwnDataReport, own_data_report, rescale
-from freeproj.spectra.block_laws import kesten_mckay_density, kesten_mckay_moment
+from freeproj.spectra.block_laws import (
+    block_moment,
+    kesten_mckay_density,
+    kesten_mckay_moment,
+)
 from freeproj.spectra.blocks import (
     block_matrix,
-    block_singular_values,
     block_spectra,
     block_spectrum,
     partial_transpose,
@@ -34,11 +37,11 @@ from freeproj.spectra.effective_dimension import (
     limit_effective_dimension,
     predicted_effective_dimension,
 )
+from freeproj.spectra.environments import environment_ridge, environment_risk
+from freeproj.spectra.inner_products import expected_inner_product, inner_product
 from freeproj.spectra.kernel import (
     average_kernel,
-    eigenvalues,
     gaussian_data,
-    root_singular_values,
     sample_root_singular_values,
 )
 from freeproj.spectra.laws import (
@@ -48,6 +51,7 @@ from freeproj.spectra.laws import (
     Shifted,
     WordLaw,
     free_product,
+    free_sum,
 )
 from freeproj.spectra.risk import best_ridge, predicted_risk, spectrum_of
 
@@ -62,7 +66,7 @@ __all__ = [
     "best_ridge",
     "block_laws",
     "block_matrix",
-    "block_singular_values",
+    "block_moment",
     "block_spectra",
     "block_spectrum",
     "blocks",
@@ -70,9 +74,13 @@ __all__ = [
     "density_curve",
     "effective_dimension",
     "effective_ridge",
-    "eigenvalues",
+    "environment_ridge",
+    "environment_risk",
+    "expected_inner_product",
     "free_product",
+    "free_sum",
     "gaussian_data",
+    "inner_product",
     "kesten_mckay_density",
     "kesten_mckay_moment",
     "limit_derivatives",
@@ -82,7 +90,6 @@ __all__ = [
     "predicted_effective_dimension",
     "predicted_risk",
     "rescale",
-    "root_singular_values",
     "sample_root_singular_values",
     "spectrum_of",
     "word_density",

@@ -3,19 +3,25 @@
 From a data matrix X (d dimensions x p samples) come the effective dimension that free
 probability predicts and the one that random bases really give, for several lengths ℓ
 and ridges γ at a fixed number of words n^ℓ. With a target, one value for each sample,
-(ℓ, γ) is chosen by the predicted risk of ridge regression. The effective dimension
-alone cannot choose: at a fixed number of words it falls with ℓ whatever the data.
+also the risk of ridge regression at the best ridge of each length, predicted and
+measured: the cost of words. Neither chooses a length. At a fixed number of words the
+effective dimension falls with ℓ whatever the data, and words never lower the risk.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Array, Float, Num
+from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from freeproj.projection import words
 from freeproj.spectra import advice_text
@@ -24,8 +30,14 @@ from freeproj.spectra.effective_dimension import (
     effective_dimension,
     predicted_effective_dimension,
 )
-from freeproj.spectra.kernel import Group, sample_root_singular_values
-from freeproj.spectra.risk import TargetSpectrum, best_ridge, spectrum_of
+from freeproj.spectra.kernel import Group, draw_words
+from freeproj.spectra.risk import (
+    Factors,
+    best_ridge,
+    factorise,
+    leave_one_out,
+    spectrum_from,
+)
 
 __all__ = [
     "OwnDataReport",
@@ -46,12 +58,21 @@ _LARGE = 500
 
 
 class RiskByLength(NamedTuple):
-    """The least predicted risk for each length; 0 stands for the data without words."""
+    """Risk at the best ridge of each length; 0 stands for the data without words.
+
+    `ridges` are 0 where no ridge is best, and ∞ where a constant is. The measurement
+    leaves out each sample in turn, for each draw of the bases.
+    """
 
     lengths: tuple[int, ...]
-    ridges: Float[np.ndarray, " n_lengths"]  # where it is reached
-    risks: Float[np.ndarray, " n_lengths"]  # mean squared error on a fresh sample
-    zero_risk: float  # of predicting zero
+    ridges: Float[np.ndarray, " n_lengths"]
+    risks: Float[np.ndarray, " n_lengths"]  # predicted squared error on a fresh sample
+    measured: Float[np.ndarray, " n_lengths"]  # nan where no bases were drawn
+    standard_error: Float[np.ndarray, " n_lengths"]  # of the measured, over samples
+    zero_risk: float  # of predicting the mean, or zero where nothing was centred
+    gain: float  # measured: by how much ℓ = 0 beats that constant
+    gain_error: float  # its standard error
+    predicts: bool  # whether the gain is significant (one-sided, 2.5 %)
 
 
 @dataclass(frozen=True)
@@ -74,6 +95,8 @@ class OwnDataReport:
     standard_error: _Grid
     eigenvalues: Float[np.ndarray, " d"]  # of XX^T
     mean_share: float  # |mean sample|² as a share of the mean |sample|²
+    centered: bool
+    scale: float  # by which the samples were multiplied
     risk: RiskByLength | None = None  # with a target only
 
     @property
@@ -94,7 +117,7 @@ class OwnDataReport:
         return advice_text.table(self)
 
     def advice(self) -> list[str]:
-        """Return sentences on which (n, ℓ, ridge, d) to take."""
+        """Return sentences on what the numbers say, and whether to trust them."""
         return advice_text.advice(self)
 
     def warnings(self) -> list[str]:
@@ -117,6 +140,8 @@ def own_data_report(
     ridges: Sequence[Number] = (1e-2,),
     *,
     target: Num[_AnyArray, "samples *outputs"] | None = None,  # noqa: F821
+    center: bool = True,
+    rescale_samples: bool = True,
     n_words: int = 256,
     n_trials: int | None = None,
     seed: int = 0,
@@ -126,8 +151,10 @@ def own_data_report(
     """Predict and measure d_eff/d of data for each length and ridge.
 
     Args:
-        X: one sample per column, used as it is; `rescale` gives it the paper's scale.
+        X: one sample per column.
         target: one value, or row of values, for each sample, to predict from it.
+        center: subtract the mean sample and the mean target: fit an intercept.
+        rescale_samples: bring the samples to mean squared norm 1 (`rescale`).
         n_trials: draws of the bases per length; 0 measures nothing.
         on_progress: called with the number of bases drawn since the last call.
     """
@@ -138,21 +165,15 @@ def own_data_report(
     n_trials = default_trials(len(data)) if n_trials is None else n_trials
     _check_request(lengths, gamma, n_trials)
     n_words, lengths = int(n_words), [int(length) for length in lengths]
-    n_generators = [words.generators_for(n_words, length) for length in lengths]
-    nothing = np.zeros(data.shape[1])
-    spectrum = spectrum_of(data, nothing if target is None else target)
-    t = spectrum.eigenvalues
-    predicted = predicted_effective_dimension(
-        t, gamma, np.array(n_generators)[:, None], np.array(lengths)[:, None]
-    )
-    sampling: _Sampling = {
-        "n_trials": n_trials,
-        "group": group,
-        "on_progress": on_progress,
-    }
-    families = list(zip(n_generators, lengths, strict=True))
-    thin = _thin(data) if n_trials else data
-    measured, error = _measure(thin, families, gamma, seed, sampling)
+    families = [(words.generators_for(n_words, length), length) for length in lengths]
+    mean_share, data, scale = _prepared(data, center, rescale_samples)
+    values = np.zeros(data.shape[1]) if target is None else target
+    factors = factorise(data, values, intercept=center)
+    t = spectrum_from(factors).eigenvalues
+    n, ell = np.array(families).T[:, :, None]
+    best = [] if target is None else _best_ridges(factors, [(1, 0), *families])
+    draws = _Draws(n_trials, seed, group, on_progress)
+    measured, error, left_out = _measure(factors, families, gamma, best[1:], draws)
     return OwnDataReport(
         dim=data.shape[0],
         n_samples=data.shape[1],
@@ -162,20 +183,23 @@ def own_data_report(
         lengths=tuple(lengths),
         ridges=tuple(gamma.tolist()),
         without_words=np.asarray(predicted_effective_dimension(t, gamma, length=0)),
-        predicted=np.asarray(predicted),
+        predicted=np.asarray(predicted_effective_dimension(t, gamma, n, ell)),
         measured=measured,
         standard_error=error,
         eigenvalues=t,
-        mean_share=_mean_share(data),
-        risk=None if target is None else _risk(spectrum, families),
+        mean_share=mean_share,
+        centered=center,
+        scale=scale,
+        risk=_risk(factors, lengths, best, left_out) if best else None,
     )
 
 
 def rescale(X: Num[_AnyArray, "d p"]) -> tuple[Float[np.ndarray, "d p"], float]:
     """Return X in the paper's scale, and the factor that brought it there.
 
-    The samples' mean squared norm becomes 1, as for entries from N(0, 1/d); only then
-    do ridges mean the same from one data set to the next.
+    The samples' mean squared norm becomes 1, as for entries from N(0, 1/d). A ridge
+    then means the same for data in other units. With another number of samples p it
+    means the same only per sample: keep ridge/p.
     """
     data = data_matrix(X)
     size = np.sqrt(np.vdot(data, data) * data.shape[-2] / data.size)
@@ -192,57 +216,99 @@ def default_trials(dim: int) -> int:
     return max(2, math.ceil(_ROWS_DRAWN / dim)) if dim < _LARGE else 0
 
 
-def _thin(data: np.ndarray) -> np.ndarray:
-    """Return a d x min(d, p) matrix with the same XX^T.
-
-    K has the same non-zero eigenvalues for any such matrix, whatever the bases.
-    """
-    if data.shape[1] <= data.shape[0]:
-        return data
-    return np.asarray(np.linalg.qr(data.T, mode="r")).T
-
-
-def _mean_share(data: np.ndarray) -> float:
-    mean = data.mean(axis=1)
-    return float(mean @ mean * data.shape[1] / np.vdot(data, data))
+def _prepared(
+    data: np.ndarray, center: bool, scaled: bool
+) -> tuple[float, np.ndarray, float]:
+    """Return the mean sample's share of the norm, the data to use, and their scale."""
+    mean, square = data.mean(axis=1), np.vdot(data, data)
+    share = float(mean @ mean * data.shape[1] / square) if square else 0.0
+    if center:
+        data = data - mean[:, None]
+    if center and square and np.vdot(data, data) <= 1e-28 * square:
+        raise ValueError("`X` must hold samples that differ; all are the same.")
+    return (share, *rescale(data)) if scaled else (share, data, 1.0)
 
 
-def _risk(spectrum: TargetSpectrum, families: list[tuple[int, int]]) -> RiskByLength:
-    every = [(1, 0), *families]
-    found = [best_ridge(spectrum, n, length) for n, length in every]
-    ridges, risks = np.array(found).T
-    lengths = tuple(length for _, length in every)
-    return RiskByLength(lengths, ridges, risks, spectrum.zero_risk)
+def _best_ridges(factors: Factors, families: list) -> list[tuple[float, float]]:
+    spectrum = spectrum_from(factors)
+    return [best_ridge(spectrum, n, length) for n, length in families]
 
 
-class _Sampling(TypedDict):
+class _Draws(NamedTuple):
     """How bases are drawn, whatever the family."""
 
     n_trials: int
+    seed: int
     group: Group
     on_progress: Callable[[int], None] | None
 
 
 def _measure(
-    data: np.ndarray,
-    families: list[tuple[int, int]],
-    ridges: np.ndarray,
-    seed: int,
-    sampling: _Sampling,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard error of d_eff/d; a row for each (n, ℓ)."""
+    factors: Factors, families: list, ridges: np.ndarray, best: list, draws: _Draws
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Return mean and standard error of d_eff/d, and squared errors left out.
+
+    A row for each (n, ℓ). Every draw gives both; the errors are those of samples left
+    out, at the best ridge of the family.
+    """
     mean, error = np.full((2, len(families), len(ridges)), np.nan)
-    if sampling["n_trials"] == 0:
-        return mean, error
-    for row, (n, length) in enumerate(families):
-        values = sample_root_singular_values(
-            data, n, length, seed=seed + row, **sampling
-        )
-        shares = np.asarray(effective_dimension(values**2, ridges)) / len(data)
-        mean[row] = shares.mean(axis=0)
-        if len(shares) > 1:
-            error[row] = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-    return mean, error
+    left_out = []
+    # One thread per core and none inside LAPACK; seeds belong to draws, so the result
+    # does not depend on the number of threads.
+    limited = threadpool_limits(1, user_api="blas")
+    with limited, ThreadPoolExecutor(os.cpu_count()) as threads:
+        for row, family in enumerate(families if draws.n_trials else []):
+            at_best = best[row][0] if best else None
+            trial = functools.partial(_trial, factors, family, ridges, at_best, draws)
+            seeds = np.random.SeedSequence([draws.seed, row]).spawn(draws.n_trials)
+            shares, errors = zip(*threads.map(trial, seeds), strict=True)
+            mean[row] = np.mean(shares, axis=0)
+            if len(shares) > 1:
+                error[row] = np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
+            left_out.append(np.mean(errors, axis=0))
+    return mean, error, left_out
+
+
+def _trial(
+    factors: Factors,
+    family: tuple[int, int],
+    ridges: np.ndarray,
+    best: float | None,
+    draws: _Draws,
+    seed: np.random.SeedSequence,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw bases once; return d_eff/d for each ridge, and the left-out errors."""
+    rng, dim = np.random.default_rng(seed), len(factors.left)
+    mixed = draw_words(rng, *family, dim, draws.group)
+    roots = np.linalg.svd(mixed @ factors.left, compute_uv=False)
+    if draws.on_progress is not None:
+        draws.on_progress(family[0])
+    errors = [] if best is None else leave_one_out(factors, best, mixed)
+    return np.asarray(effective_dimension(roots**2, ridges)) / dim, np.asarray(errors)
+
+
+def _risk(
+    factors: Factors, lengths: list[int], best: list, left_out: list[np.ndarray]
+) -> RiskByLength:
+    own = leave_one_out(factors, best[0][0])
+    gain = leave_one_out(factors, np.inf) - own
+    unknown = [np.full(len(own), np.nan)] * (len(lengths) - len(left_out))
+    errors = np.array([own, *left_out, *unknown])
+    root = np.sqrt(len(own))
+    gain_error = float(gain.std(ddof=1) / root)
+    bar = stats.t.ppf(0.975, len(own) - 1) * gain_error
+    ridges, risks = np.array(best).T
+    return RiskByLength(
+        lengths=(0, *lengths),
+        ridges=ridges,
+        risks=risks,
+        measured=errors.mean(axis=1),
+        standard_error=errors.std(axis=1, ddof=1) / root,
+        zero_risk=spectrum_from(factors).zero_risk,
+        gain=float(gain.mean()),
+        gain_error=gain_error,
+        predicts=bool(gain.mean() > bar),
+    )
 
 
 def _check_request(lengths: Sequence[int], ridges: np.ndarray, n_trials: int) -> None:

@@ -1,79 +1,104 @@
-"""Limit laws to draw over the spectra of block matrices, and their exact moments.
+"""Limit laws of block matrices, and their exact moments for every word length.
 
 For letters (ℓ = 1) of O(d), d → ∞, the 2^k x 2^k block matrix holds free Haar unitaries
-u, and K has the law of |u_1 + … + u_N|²/N with N = 2^k: the square of the law that
-Kesten and McKay found on the N-regular tree. The paper names Marchenko–Pastur (ratio
-1), which is the limit N → ∞. At N = 16 the two differ visibly: the second moment is
-31/16, not 2, and the right edge 15/4, not 4. A uniform shuffle of longer words comes
-close to the same law.
+u, and K has the law of |u_1 + … + u_N|²/N with N = 2^k, that is `WordLaw(N, 1)`: the
+square of the law that Kesten and McKay found on the N-regular tree. The paper names
+Marchenko–Pastur (ratio 1), which is the limit N → ∞. At N = 16 the two differ visibly:
+the second moment is 31/16, not 2, and the right edge 15/4, not 4.
+
+For longer words the moments are counted: tr K^k is a sum over closed paths through the
+square of words, and a product of words has trace 1 in the limit if it is trivial in the
+free group, else 0.
 """
 
 from __future__ import annotations
 
-import math
+import functools
+from collections import Counter
 from fractions import Fraction
+from itertools import chain
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import ArrayLike
 
-__all__ = [
-    "kesten_mckay_density",
-    "kesten_mckay_moment",
-    "marchenko_pastur_density",
-    "marchenko_pastur_moment",
-]
+from freeproj import words
+from freeproj.spectra.checks import Values
+from freeproj.spectra.density import word_density, word_moment
+
+__all__ = ["block_moment", "kesten_mckay_density", "kesten_mckay_moment"]
+
+_Word = tuple[int, ...]
+_Ring = list[list[Counter[_Word]]]  # a matrix over the group ring of the free group
 
 
-def kesten_mckay_density(
-    x: ArrayLike | float, n_blocks: int = 16
-) -> Float[np.ndarray, "..."]:
+def kesten_mckay_density(x: Values, n_blocks: int = 16) -> Any:
     """Return √((x₊-x)/x) / (2π(1-x/N)) on (0, x₊), x₊ = 4(1-1/N), and 0 elsewhere."""
-    _check_blocks(n_blocks)
-    edge = 4 * (1 - 1 / n_blocks)
-    density = _square_root_law(x, edge) / (1 - np.minimum(x, edge) / n_blocks)
-    return np.asarray(density)
+    return word_density(x, n_blocks, 1)
 
 
 def kesten_mckay_moment(order: int, n_blocks: int = 16) -> Fraction:
-    """Return the exact moment m_k = (1/k) Σ_j C(2k, k-1-j) C(k+j-1, j) (-1/N)^j.
+    """Return the exact moment: closed walks of 2k steps on the N-regular tree / N^k."""
+    return word_moment(order, n_blocks, 1)
 
-    N^k·m_k counts the closed walks of 2k steps on the N-regular tree.
+
+def block_moment(order: int, arrangement: np.ndarray, length: int) -> Fraction:
+    """Return lim E tr K^k for words of a length in an arrangement of `blocks`, exactly.
+
+    K = λ(A)λ(A)^T/N with N rows. Orders up to 4 take seconds for 256 words.
     """
-    _check_blocks(n_blocks)
-    k = _checked_order(order)
-    if k == 0:
+    if order < 1:
+        raise ValueError(f"`order` must be at least 1, got {order}.")
+    square = tuple(map(tuple, np.asarray(arrangement).tolist()))
+    half = order // 2
+    if half == 0:
         return Fraction(1)
-    ways = (math.comb(2 * k, k - 1 - j) * math.comb(k + j - 1, j) for j in range(k))
-    terms = (way * Fraction(-1, n_blocks) ** j for j, way in enumerate(ways))
-    return sum(terms, Fraction(0)) / k
+    # With D self-adjoint, the trace of D^(a+b) is the inner product of D^a and D^b.
+    first = _power(square, length, half)
+    second = _power(square, length, order - half)
+    pairs = zip(chain(*first), chain(*second), strict=True)
+    closed = sum(one[g] * other[g] for one, other in pairs for g in one)
+    return Fraction(closed, len(square) ** (order + 1))
 
 
-def marchenko_pastur_density(x: ArrayLike | float) -> Float[np.ndarray, "..."]:
-    """Return √((4-x)/x) / (2π) on (0, 4), ratio 1, and 0 elsewhere."""
-    return _square_root_law(x, 4.0)
+@functools.lru_cache(maxsize=16)
+def _power(square: tuple, length: int, exponent: int) -> _Ring:
+    """Return D^exponent, D = A A* over the group ring: D_ij = Σ_c w_ic w_jc^-1."""
+    n_words = len(square) ** 2
+    every = words.enumerate_words(words.generators_for(n_words, length), length)
+    spelled = [tuple(word) for word in every.tolist()]
+    A = [[Counter([spelled[index]]) for index in row] for row in square]
+    if exponent == 1:
+        return _times(A, _adjoint(A))
+    return _times(_power(square, length, exponent - 1), _power(square, length, 1))
 
 
-def marchenko_pastur_moment(order: int) -> int:
-    """Return the Catalan number C(2k, k)/(k+1)."""
-    k = _checked_order(order)
-    return math.comb(2 * k, k) // (k + 1)
+def _times(left: _Ring, right: _Ring) -> _Ring:
+    return [
+        [_entry(row, column) for column in zip(*right, strict=True)] for row in left
+    ]
 
 
-def _square_root_law(x: ArrayLike | float, edge: float) -> Float[np.ndarray, "..."]:
-    """Return √((edge-x)/x) / (2π) on (0, edge) and 0 elsewhere."""
-    x = np.asarray(x, dtype=float)
-    inside = (x > 0) & (x < edge)
-    y = np.where(inside, x, edge)
-    return np.asarray(np.sqrt((edge - y) / y) / (2 * np.pi))
+def _entry(row, column) -> Counter[_Word]:
+    total = Counter()
+    for one, other in zip(row, column, strict=True):
+        for v, times in one.items():
+            for w, times_w in other.items():
+                total[_joined(v, w)] += times * times_w
+    return total
 
 
-def _check_blocks(n_blocks: int) -> None:
-    if n_blocks < 2:
-        raise ValueError(f"`n_blocks` must be at least 2, got {n_blocks}.")
+def _joined(v: _Word, w: _Word) -> _Word:
+    """Return the reduced word of v·w, both reduced."""
+    shared, most = 0, min(len(v), len(w))
+    while shared < most and v[-1 - shared] == -w[shared]:
+        shared += 1
+    return v[: len(v) - shared] + w[shared:]
 
 
-def _checked_order(order: int) -> int:
-    if order < 0:
-        raise ValueError(f"`order` must not be negative, got {order}.")
-    return order
+def _adjoint(matrix: _Ring) -> _Ring:
+    def inverse(element):
+        return Counter({tuple(-x for x in g[::-1]): k for g, k in element.items()})
+
+    return [
+        [inverse(entry) for entry in column] for column in zip(*matrix, strict=True)
+    ]

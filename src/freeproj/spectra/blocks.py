@@ -30,7 +30,6 @@ __all__ = [
     "GROUPS",
     "PAPER_TRANSPOSE",
     "block_matrix",
-    "block_singular_values",
     "block_spectra",
     "block_spectrum",
     "partial_transpose",
@@ -120,20 +119,6 @@ def block_spectrum(
     matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
     with threadpool_limits(1):
         return _kernel_eigenvalues(matrix, len(arrangement))
-
-
-def block_singular_values(
-    arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
-) -> Float[np.ndarray, " size"]:
-    """Return the singular values of λ(A)/√(2^k), ascending.
-
-    They are the square roots of `block_spectrum`, but exact near zero, at four times
-    its cost.
-    """
-    matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
-    with threadpool_limits(1):
-        values = np.linalg.svd(matrix, compute_uv=False)
-    return values[::-1] / np.sqrt(len(arrangement))
 
 
 def block_spectra(

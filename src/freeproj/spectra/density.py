@@ -7,9 +7,10 @@ averaged kernel's p eigenvalues up to zeros. For c < 1 it has an atom 1 - c at z
 densities here are those of the rest. (Section 4 and appendix C of the paper.)
 
 With S the S-transform, χ(w) = w·S(w)/(1 + w). Choosing among the roots of a polynomial
-would be ambiguous. Instead the density is a curve: for each angle θ in (0, π) there is
-one r for which w = -r·e^(-iθ) makes χ(w) real; then x = 1/χ(w) rises from the left edge
-to the right one with θ, and f(x) = Im w/(πx). For a given x Newton's method solves
+would be ambiguous. Instead the density is a curve: for each angle θ in (0, π) take that
+r at which the phase of χ(w), w = -r·e^(-iθ), followed from r = 0, is zero. (χ may be
+real and positive for other r too, with phase 2πk.) Then x = 1/χ(w) rises from the left
+edge to the right one with θ, and f(x) = Im w/(πx). For a given x Newton's method solves
 log χ(w) = -log x from the nearest point of the curve. Everything is computed from log r
 and 1 + w, so that long words (ℓ in the hundreds), for which w lies very close to -1,
 lose no digits.
@@ -120,13 +121,15 @@ def word_edges(
         return 0.0, float((1 - q) * (ell + 1) * np.exp(ell * np.log1p(1 / ell)))
     # log w runs over the whole line on the right of 0; on the left c < 1 leaves the
     # interval (-1, -c), where 1/χ has one maximum, and c ≥ 1 leaves nothing.
-    right = _critical_value(law, lambda s: np.exp(s), (-40.0, 40.0), rises=False)
+    right = _critical_value(law, lambda s: (np.exp(s), 1 + np.exp(s), c + np.exp(s)))
     if c >= 1:
         return (0.0 if ell > 0 else float((1 - np.sqrt(c)) ** 2)), right
-    left = _critical_value(
-        law, lambda s: -1 + (1 - c) / (1 + np.exp(-s)), (-40.0, 40.0), rises=True
-    )
-    return left, right
+
+    def between(s):
+        share = 1 / (1 + np.exp(-s))
+        return (1 - c) * share - 1, (1 - c) * share, (c - 1) / (1 + np.exp(s))
+
+    return _critical_value(law, between, rises=True), right
 
 
 def density_curve(
@@ -150,12 +153,13 @@ def density_curve(
 def word_density(
     x: Values, n_generators: Number, length: Number, aspect: Number | None = None
 ) -> Any:
-    """Return the density at x, zero outside the edges."""
+    """Return the density at x: zero outside the edges, infinite at a pole at 0."""
     law = _checked(n_generators, length, aspect)
     x = real_array(x, "x")
     left, right = word_edges(n_generators, length, aspect)
     inside = (x > left) & (x < right)
-    density = np.zeros(x.shape)
+    # Where the left edge is zero the density has a pole there.
+    density = np.where((x == 0) & (left == 0), np.inf, 0.0)
     density[inside] = _density_inside(law, np.log(x[inside]))
     return as_given(density)
 
@@ -252,9 +256,10 @@ def _log_chi(law: _Law, log_r: Computed, theta: Computed) -> tuple[Any, Any]:
 
 
 def _log_radius(law: _Law, theta: Computed) -> Computed:
-    """Return the log r that makes χ real, by Newton's method in a bracket.
+    """Return the log r at which χ's phase is zero, by Newton's method in a bracket.
 
-    The phase of χ falls with r.
+    The phase is a sum of continuous logarithms, so that it is followed from r = 0; it
+    is positive before that r and negative after it.
     """
     if law.is_arcsine:
         return -np.log(np.cos(theta))
@@ -275,22 +280,23 @@ def _log_radius(law: _Law, theta: Computed) -> Computed:
     return log_r
 
 
-def _critical_value(
-    law: _Law, place: Callable, bracket: tuple[float, float], *, rises: bool
-) -> float:
-    """Return 1/χ where its derivative along `place` changes sign, by bisection."""
-    q, ell, c = law
-    low, high = bracket
+def _critical_value(law: _Law, place: Callable, *, rises: bool = False) -> float:
+    """Return 1/χ where its derivative along `place` changes sign, by bisection.
+
+    `place` returns w, 1 + w and c + w, each without cancellation.
+    """
+    q, ell, _ = law
+    low, high = -40.0, 40.0
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        w = place(middle)
-        slope = 1 / w + ell * q / (1 + q * w) - (ell + 1) / (1 + w) - 1 / (c + w)
+        w, one, other = place(middle)
+        slope = 1 / w + ell * q / (1 + q * w) - (ell + 1) / one - 1 / other
         # slope is (log χ)': 1/χ still moves towards its extremum where χ falls.
         before = slope < 0 if rises else slope > 0
         low, high = (middle, high) if before else (low, middle)
-    w = place(0.5 * (low + high))
-    words = (ell + 1) * np.log1p(w) - ell * np.log1p(q * w)
-    return float(np.exp(words) * (c + w) / w)
+    w, one, other = place(0.5 * (low + high))
+    words = (ell + 1) * np.log(one) - ell * np.log1p(q * w)
+    return float(np.exp(words) * other / w)
 
 
 def _product(series: list[list], order: int) -> list:

@@ -31,6 +31,7 @@ __all__ = [
     "EffectiveRidge",
     "LimitDerivatives",
     "Per",
+    "at_effective_ridge",
     "data_eigenvalues",
     "effective_dimension",
     "effective_ridge",
@@ -235,27 +236,36 @@ class _LimitEquation:
         return np.log(one_less_yq / one_less_y) + y * q_log_q / one_less_yq
 
 
+def at_effective_ridge(
+    t: np.ndarray, kappa: np.ndarray, n: np.ndarray, ell: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return log γ, y and dlog γ/dlog κ - 1 for effective ridges κ (one axis).
+
+    Everything is explicit in κ, and keeps its digits however small κ is.
+    """
+    q, kept = 1 / n, kappa[:, None] / (t + kappa[:, None])
+    one_less_y = kept.mean(axis=-1)
+    one_less_yq = (1 - q) + q * one_less_y
+    log_ridge = np.log(kappa) - ell * np.log(one_less_yq / one_less_y)
+    seen = t / (t + kappa[:, None])
+    by_words = 1 / one_less_y - q / one_less_yq
+    return log_ridge, seen.mean(axis=-1), ell * by_words * np.mean(kept * seen, axis=-1)
+
+
 def _solve_ridge(
     t: np.ndarray, ridge: np.ndarray, n: np.ndarray, ell: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Solve log κ = log γ + ℓ·log((1 - y/n)/(1 - y)); return κ, y and dlog κ/dlog γ."""
-    q, log_ridge = 1 / n, np.log(ridge)
 
     def residual(log_kappa):
         # Long words may send the search far off; near the root the bound has no effect.
-        kappa = np.exp(np.minimum(log_kappa, 700.0))[:, None]
-        share = kappa / (t + kappa)
-        one_less_y = share.mean(axis=-1)
-        one_less_yq = (1 - q) + q * one_less_y
-        y_falls = np.mean(share * (t / (t + kappa)), axis=-1)
-        value = log_kappa - log_ridge - ell * np.log(one_less_yq / one_less_y)
-        slope = 1 + ell * y_falls * (1 / one_less_y - q / one_less_yq)
-        return value, slope
+        kappa = np.exp(np.minimum(log_kappa, 700.0))
+        found, _, drag = at_effective_ridge(t, kappa, n, ell)
+        return found - np.log(kappa) + log_kappa - np.log(ridge), 1 + drag
 
-    log_kappa = increasing_root(residual, log_ridge)
-    kappa = np.exp(log_kappa)
-    share = np.mean(t / (t + kappa[:, None]), axis=-1)
-    return kappa, share, 1 / residual(log_kappa)[1]
+    kappa = np.exp(increasing_root(residual, np.log(ridge)))
+    _, share, drag = at_effective_ridge(t, kappa, n, ell)
+    return kappa, share, 1 / (1 + drag)
 
 
 def _spectrum_and_aspect(X: Values) -> tuple[np.ndarray, float | None]:

@@ -1,16 +1,21 @@
-"""Density, support, moments and samples of any law of `freeproj.spectra.laws`.
+"""Atoms, density, support, moments and samples of any law of `freeproj.spectra.laws`.
 
     density(WordLaw(4, 4), x);  moment(free_product(WordLaw(4, 4), Atoms(t)), 3)
 
 Word laws, Marchenko–Pastur and their product have closed forms or the curve of
-`freeproj.spectra.density`. Other products have densities as boundary values of their
-Cauchy transform and moments by power series.
+`freeproj.spectra.density`. Of other laws the atoms are known exactly; the density of
+the rest is the boundary value of the Cauchy transform, less what the atoms add to it.
+
+Atoms of free convolutions (Bercovici–Voiculescu; Belinschi): the product has one at
+u·v > 0, the sum at u + v, where the masses of u and v add up to more than 1; its mass
+is the excess. The product's mass at zero is the larger of both.
 """
 
 from __future__ import annotations
 
+import functools
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -20,6 +25,7 @@ from freeproj.spectra.density import density_curve, word_density, word_edges
 from freeproj.spectra.laws import (
     Atoms,
     FreeProduct,
+    FreeSum,
     MarchenkoPastur,
     Scaled,
     Shifted,
@@ -27,50 +33,75 @@ from freeproj.spectra.laws import (
 )
 from freeproj.spectra.transforms import Law
 
-__all__ = ["density", "moment", "sample", "support"]
+__all__ = ["PointMasses", "atoms", "density", "moment", "sample", "support"]
 
-_BOUNDARY = 1e-9  # distance from the real axis, in units of the mean
-_GRID = 4000
+_ANGLE = 1e-9  # between x and the point off the axis where the density is read
+_FAINT = 1e-6  # densities of log x below this count as zero
+_DEEPEST = 1e-10  # smallest x of a grid, in units of the largest
+_GRID, _INSERTED = 160, 60  # points at first, and added in each round
+_ROUNDS, _MOST_ROUNDS = 3, 7
+_CURVE = 4000
+
+
+class PointMasses(NamedTuple):
+    """The atoms of a law: where, ascending, and how much of the mass."""
+
+    points: Float[np.ndarray, " n_atoms"]
+    weights: Float[np.ndarray, " n_atoms"]
+
+
+def atoms(law: Law) -> PointMasses:
+    """Return the points that have a positive mass."""
+    if isinstance(law, Atoms):
+        seen = law.weights > 0
+        return PointMasses(law.points[seen], law.weights[seen])
+    if isinstance(law, Scaled):
+        points, weights = atoms(law.law)
+        return PointMasses(float(law.factor) * points, weights)
+    if isinstance(law, Shifted):
+        points, weights = atoms(law.law)
+        return PointMasses(float(law.shift) + points, weights)
+    if isinstance(law, WordLaw) and (law.n_generators == 1 or law.length == 0):
+        return PointMasses(np.ones(1), np.ones(1))
+    if isinstance(law, FreeProduct | FreeSum):
+        return _atoms_of_pair(law)
+    zero = [law.mass_at_zero] if law.mass_at_zero else []
+    return PointMasses(np.zeros(len(zero)), np.array(zero))
 
 
 def density(law: Law, x: Values) -> Any:
-    """Return the density of the continuous part at x."""
+    """Return the density of the continuous part at x: atoms do not show in it."""
     x = real_array(x, "x")
-    if isinstance(law, Atoms):
-        raise ValueError("`Atoms` has no density: it is a sum of points.")
+    if atoms(law).weights.sum() > 1 - 1e-12:
+        raise ValueError("This law has no density: it is a sum of points (`atoms`).")
     if isinstance(law, Scaled):
         return density(law.law, x / law.factor) / law.factor
     if isinstance(law, Shifted):
         return density(law.law, x - law.shift)
     if (words := _as_words(law)) is not None:
         return word_density(x, *words)
-    inside = x > 0
-    z = np.where(inside, x, 1.0) + 1j * _BOUNDARY * law.mean
-    return as_given(np.where(inside, -np.imag(law.cauchy(z)) / np.pi, 0.0))
+    found = np.zeros(x.shape)
+    values = _boundary(law, x[x > 0], _ANGLE)
+    found[x > 0] = np.where(values > _FAINT, values, 0.0) / x[x > 0]
+    return as_given(found)
 
 
 def support(law: Law) -> tuple[float, float]:
-    """Return the ends of an interval that holds the law, atoms included.
-
-    The smallest such interval, except for products with `Atoms`, where it is that of
-    the products of both laws' ends.
-    """
-    if isinstance(law, Atoms):
-        seen = law.points[law.weights > 0]
-        return float(seen.min()), float(seen.max())
+    """Return the ends of the smallest interval that holds the law, atoms included."""
     if isinstance(law, Scaled):
         low, high = support(law.law)
         return float(law.factor * low), float(law.factor * high)
     if isinstance(law, Shifted):
         low, high = support(law.law)
         return float(low + law.shift), float(high + law.shift)
+    points, weights = atoms(law)
+    if weights.sum() > 1 - 1e-12:
+        return float(points.min()), float(points.max())
     if (words := _as_words(law)) is not None:
         low, high = word_edges(*words)
-        return (0.0 if law.mass_at_zero else low), high
-    if isinstance(law, FreeProduct):
-        first, second = support(law.first), support(law.second)
-        return first[0] * second[0], first[1] * second[1]
-    raise TypeError(f"No support is known for {type(law).__name__}.")
+    else:
+        low, high, *_ = _scan(law)
+    return min(low, *points.tolist(), high), max(low, *points.tolist(), high)
 
 
 def moment(law: Law, order: int) -> float:
@@ -83,30 +114,155 @@ def moment(law: Law, order: int) -> float:
 def sample(law: Law, n_points: int, *, seed: int) -> Float[np.ndarray, " n_points"]:
     """Draw independent points from the law, atoms included."""
     rng = np.random.default_rng(seed)
-    if isinstance(law, Atoms):
-        return rng.choice(law.points, n_points, p=law.weights)
     if isinstance(law, Scaled):
         return law.factor * sample(law.law, n_points, seed=seed)
     if isinstance(law, Shifted):
         return law.shift + sample(law.law, n_points, seed=seed)
-    x, f = _curve(law)
-    # In log x poles at zero are harmless for the trapezoid rule.
-    steps = 0.5 * np.diff(np.log(x)) * (f[1:] * x[1:] + f[:-1] * x[:-1])
-    cumulative = np.concatenate([[0.0], np.cumsum(steps)])
-    drawn = np.exp(
-        np.interp(rng.uniform(0, cumulative[-1], n_points), cumulative, np.log(x))
+    points, weights = atoms(law)
+    rest = 1 - weights.sum()
+    if rest < 1e-12:
+        return rng.choice(points, n_points, p=weights / weights.sum())
+    log_x, cumulative = _distribution(law, rest)
+    drawn = np.exp(np.interp(rng.uniform(0, rest, n_points), cumulative, log_x))
+    if len(points) == 0:
+        return drawn
+    at_atoms = rng.choice(points, n_points, p=weights / weights.sum())
+    return np.where(rng.uniform(size=n_points) < rest, drawn, at_atoms)
+
+
+def _atoms_of_pair(law: FreeProduct | FreeSum) -> PointMasses:
+    (u, first), (v, second) = atoms(law.first), atoms(law.second)
+    heavy, heavier = (
+        first > 1 - second.max(initial=0),
+        second > 1 - first.max(initial=0),
     )
-    return np.where(rng.uniform(size=n_points) < law.mass_at_zero, 0.0, drawn)
+    u, first, v, second = u[heavy], first[heavy], v[heavier], second[heavier]
+    excess = np.add.outer(first, second) - 1
+    product = isinstance(law, FreeProduct)
+    points = np.multiply.outer(u, v) if product else np.add.outer(u, v)
+    seen = (excess > 1e-12) & ((points > 0) | (not product))
+    points, weights = points[seen], excess[seen]
+    if product and law.mass_at_zero > 0:
+        points, weights = np.append(points, 0.0), np.append(weights, law.mass_at_zero)
+    order = np.argsort(points)
+    return PointMasses(points[order], weights[order])
 
 
-def _curve(law: Law) -> tuple[np.ndarray, np.ndarray]:
-    """Return points, ascending, and the density there."""
+def _boundary(law: Law, x: np.ndarray, angle: float | np.ndarray) -> np.ndarray:
+    """Return x times the density at x > 0, read at x·exp(i·angle)."""
+    z = x * np.exp(1j * angle)
+    points, weights = atoms(law)
+    smeared = (weights / (z[:, None] - points)).sum(axis=1)
+    return -np.imag(z * (law.cauchy(z) - smeared)) / np.pi
+
+
+class _Scan(NamedTuple):
+    """The continuous part between its edges."""
+
+    low: float  # 0 where the density does not end before
+    high: float
+    log_x: np.ndarray
+    values: np.ndarray  # the density of log x
+
+
+@functools.lru_cache(maxsize=8)
+def _scan(law: FreeProduct | FreeSum) -> _Scan:
+    """Find the edges, and the density between them.
+
+    The mass of the continuous part is known: while some of it is missing, points are
+    added in the gaps, where atoms far from the others have narrow bands.
+    """
+    mass = 1 - atoms(law).weights.sum()
+    log_x = np.log(_grid(law))  # the first and the last point are bounds of the law
+    values = np.pad(_boundary(law, np.exp(log_x[1:-1]), _ANGLE), 1)
+    for turn in range(_MOST_ROUNDS):
+        missing = mass - np.trapezoid(values, log_x) - _mass_below(log_x, values)
+        if turn >= _ROUNDS and missing < 5e-4:
+            break
+        log_x, values = _refined(law, log_x, values, gaps=bool(missing > 5e-4))
+    inside = np.flatnonzero(values > _FAINT)
+    if len(inside) == 0:
+        raise ArithmeticError("The continuous part is too narrow to be found.")
+    first, last = inside[0], inside[-1]
+    ends = _sections(law, log_x[[first, last]], log_x[[first - 1, last + 1]])
+    between = slice(first, last + 1)
+    at_ends = _boundary(law, np.exp(ends), _ANGLE)
+    log_x, kept = np.unique(np.r_[ends, log_x[between]], return_index=True)
+    values = np.r_[at_ends, values[between]][kept]
+    touches = first == 1 and values[0] > _FAINT
+    low, high = np.exp(ends)
+    values = np.where(values > _FAINT, values, 0.0)
+    return _Scan(0.0 if touches else float(low), float(high), log_x, values)
+
+
+def _mass_below(log_x: np.ndarray, values: np.ndarray) -> float:
+    """Return the mass below a grid that ends within the law, from its last power."""
+    if values[1] < _FAINT:
+        return 0.0
+    power = np.log(values[9] / values[1]) / (log_x[9] - log_x[1])
+    return values[1] / power if power > 0 else 0.0
+
+
+def _grid(law: FreeProduct | FreeSum) -> np.ndarray:
+    """Return points over all the law but its atom at zero, denser towards both ends."""
+    join = np.multiply if isinstance(law, FreeProduct) else np.add
+    low, high = join(support(law.first), support(law.second))
+    near = np.geomspace(1e-7, 0.1, _GRID // 4)
+    start = max(low, _DEEPEST * high)
+    parts = [np.geomspace(start, high, _GRID)[1:-1], high * (1 - near)]
+    parts += [low * (1 + near)] if low == start else []
+    x = np.unique(np.concatenate(parts))
+    # Too close to an atom, nothing but rounding is left beside it.
+    points = atoms(law).points
+    apart = (np.abs(x[:, None] - points) > 1e-5 * x[:, None]).all(axis=1)
+    return np.concatenate([[start], x[apart & (x > start) & (x < high)], [high]])
+
+
+def _sections(law: Law, inner: np.ndarray, outer: np.ndarray) -> np.ndarray:
+    """Return log x of the edges between points inside and outside.
+
+    Outside the support the boundary value is proportional to the angle, inside it does
+    not depend on it, at an edge it goes with the square root.
+    """
+    shares = np.arange(1, 4)[:, None] / 4
+    for _ in range(14):
+        log_x = np.concatenate([inner + shares * (outer - inner)] * 2)
+        angles = np.repeat([_ANGLE, _ANGLE / 4], 6)
+        coarse, fine = _boundary(law, np.exp(log_x).ravel(), angles).reshape(2, 3, 2)
+        n_inside = np.cumprod(coarse < 2 * fine, axis=0).sum(axis=0)
+        width = (outer - inner) / 4
+        inner = inner + n_inside * width
+        outer = inner + width
+    return inner
+
+
+def _distribution(law: Law, mass: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return log x and the continuous part's cumulative distribution there."""
     if (words := _as_words(law)) is not None:
-        curve = density_curve(*words, n_points=_GRID)
-        return curve.x, curve.density
-    low, high = support(law)
-    x = np.geomspace(max(low, 1e-9 * high), high, _GRID)
-    return x, np.maximum(density(law, x), 0.0)
+        x, f = density_curve(*words, n_points=_CURVE)
+        log_x, values = np.log(x), f * x
+    else:
+        _, _, log_x, values = _scan(law)
+    steps = 0.5 * np.diff(log_x) * (values[1:] + values[:-1])
+    cumulative = np.concatenate([[0.0], np.cumsum(steps)])
+    if values[0] > 0 and cumulative[-1] < mass:  # a pole at zero: the rest is below
+        return log_x, cumulative + mass - cumulative[-1]
+    return log_x, cumulative * mass / cumulative[-1]
+
+
+def _refined(law: Law, log_x: np.ndarray, values: np.ndarray, *, gaps: bool) -> tuple:
+    """Halve the intervals where the trapezoid rule errs most, and perhaps all gaps."""
+    slopes = np.diff(values) / np.diff(log_x)
+    bend = np.abs(np.diff(slopes))
+    error = np.diff(log_x) ** 2 * (np.append(bend, 0) + np.insert(bend, 0, 0))
+    halved = np.zeros(len(error), bool)
+    halved[np.argsort(error)[-_INSERTED:]] = True
+    if gaps:
+        halved |= np.maximum(values[1:], values[:-1]) < _FAINT
+    worst = np.flatnonzero(halved & (np.diff(log_x) > 1e-7))
+    added = 0.5 * (log_x[worst] + log_x[worst + 1])
+    found = _boundary(law, np.exp(added), _ANGLE)
+    return np.insert(log_x, worst + 1, added), np.insert(values, worst + 1, found)
 
 
 def _as_words(law: Law) -> tuple[Any, Any, Any] | None:
@@ -136,7 +292,26 @@ def _moments(law: Law, order: int) -> np.ndarray:
                 for k in range(order + 1)
             ]
         )
+    if isinstance(law, FreeSum):
+        first, second = _moments(law.first, order), _moments(law.second, order)
+        return _from_cumulants(_cumulants(first) + _cumulants(second))
     return _from_inverse(_inverse(law, order), order)
+
+
+def _cumulants(moments: np.ndarray) -> np.ndarray:
+    """Return free cumulants: k_j = -[z^j] M(z)^(1-j)/(j - 1), k_1 = m_1 (Lagrange)."""
+    order = len(moments) - 1
+    found = [-_power(moments, 1 - j, order)[j] / (j - 1) for j in range(2, order + 1)]
+    return np.array([0.0, *moments[1:2], *found])
+
+
+def _from_cumulants(cumulants: np.ndarray) -> np.ndarray:
+    """Return moments by Lagrange: m_j = [z^j] C(z)^(j+1)/(j + 1), C = 1 + Σ k_j z^j."""
+    order = len(cumulants) - 1
+    series = cumulants + _series([1.0], order)
+    return np.array(
+        [_power(series, j + 1, order)[j] / (j + 1) for j in range(order + 1)]
+    )
 
 
 def _inverse(law: Law, order: int) -> np.ndarray:

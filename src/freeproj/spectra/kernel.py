@@ -26,9 +26,8 @@ from freeproj.spectra.checks import data_matrix, real_array
 __all__ = [
     "Group",
     "average_kernel",
-    "eigenvalues",
+    "draw_words",
     "gaussian_data",
-    "root_singular_values",
     "sample_root_singular_values",
 ]
 
@@ -56,31 +55,6 @@ def average_kernel(
     """
     image = _word_image(X, bases, length, keep_ones)
     return np.swapaxes(image, -1, -2) @ image
-
-
-def eigenvalues(
-    kernel: Num[_AnyArray, "*trials p p"],
-) -> Float[np.ndarray, "*trials p"]:
-    """Return the eigenvalues of symmetric kernels, ascending; never below zero."""
-    kernel = real_array(kernel, "kernel")
-    if kernel.ndim < 2 or kernel.shape[-1] != kernel.shape[-2]:
-        raise ValueError(f"`kernel` must be square, got shape {kernel.shape}.")
-    return np.maximum(np.linalg.eigvalsh(kernel), 0.0)
-
-
-def root_singular_values(
-    X: Num[_AnyArray, "*trials d p"],
-    bases: _Bases,
-    length: int,
-    *,
-    keep_ones: bool = True,
-) -> Float[np.ndarray, "*trials p"]:
-    """Return the p singular values of √K, ascending: roots of K's eigenvalues.
-
-    They are computed from A^ℓ X itself, so that small ones keep the digits that forming
-    K would lose.
-    """
-    return _singular_values(_word_image(X, bases, length, keep_ones))
 
 
 def sample_root_singular_values(
@@ -124,6 +98,14 @@ def sample_root_singular_values(
             if on_progress is not None:
                 on_progress((block.stop - block.start) * n_generators)
     return np.concatenate(parts)
+
+
+def draw_words(
+    rng: np.random.Generator, n_generators: int, length: int, dim: int, group: Group
+) -> Float[np.ndarray, "d d"]:
+    """Draw bases and return A^ℓ, the sum of all words over √(n^ℓ)."""
+    (total,) = _draw_sum(rng, 1, n_generators, dim, group)
+    return np.linalg.matrix_power(total / np.sqrt(n_generators), length)
 
 
 def gaussian_data(

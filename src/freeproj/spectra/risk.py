@@ -1,7 +1,7 @@
-"""The risk of ridge regression with the averaged kernel, for your own target.
+"""The risk of ridge regression with the averaged kernel, predicted from the data.
 
-Kernel ridge regression with K = X^T (A^ℓ)^T A^ℓ X fits H y, H = K(K + γ)^-1. Its risk
-on a fresh sample is estimated by generalised cross-validation,
+Regressing a target y on data X with K = X^T (A^ℓ)^T A^ℓ X fits H y, H = K(K + γ)^-1.
+The risk on a fresh sample is estimated by generalised cross-validation,
 
     risk = (1/p)·|(I - H)y|² / (1 - Tr H/p)²,
 
@@ -11,12 +11,13 @@ its eigenvectors, and κ the effective ridge (`effective_ridge`). In the limit o
 
     γ(K + γ)^-1  ≈  κ(X^T X + κ)^-1,
 
-so Tr H = Σ t_i/(t_i + κ), and, differentiating by γ, with s = dlog κ/dlog γ,
+so Tr H = Σ t_i/(t_i + κ), and, differentiating by γ, with s = dlog κ/dlog γ ≤ 1,
 
     |(I - H)y|²  =  Σ a_i²·κ/(t_i + κ)·(1 - s·t_i/(t_i + κ)).
 
-Without words κ = γ and s = 1: the usual Σ a_i² (κ/(t_i + κ))². The derivation is in the
-documentation (Theory).
+Without words κ = γ and s = 1: the usual Σ a_i² (κ/(t_i + κ))². Since s ≤ 1, the risk
+with words is never below the risk without words at ridge κ: words cannot win. The
+derivation is in the documentation (Theory).
 """
 
 from __future__ import annotations
@@ -27,12 +28,35 @@ import numpy as np
 from jaxtyping import Array, Float, Num
 from scipy.optimize import minimize_scalar
 
-from freeproj.spectra.checks import Number, Values, as_given, data_matrix, real_array
-from freeproj.spectra.effective_dimension import effective_ridge
+from freeproj.spectra.checks import (
+    Number,
+    Values,
+    as_given,
+    data_matrix,
+    parameter,
+    real_array,
+)
+from freeproj.spectra.effective_dimension import at_effective_ridge, effective_ridge
 
-__all__ = ["BestRidge", "TargetSpectrum", "best_ridge", "predicted_risk", "spectrum_of"]
+__all__ = [
+    "BestRidge",
+    "Factors",
+    "TargetSpectrum",
+    "best_ridge",
+    "factorise",
+    "leave_one_out",
+    "predicted_risk",
+    "risk_at",
+    "spectrum_from",
+    "spectrum_of",
+]
 
 _AnyArray = Array | np.ndarray
+
+# The search begins this far below the smallest eigenvalue, where the risk is that of
+# ridge 0, and ends this far above the largest, where it is that of a constant.
+_BELOW, _ABOVE, _STEP = 1e-10, 1e8, 0.25
+_SAME = 1e-6  # a relative difference in risk that counts as none
 
 
 class TargetSpectrum(NamedTuple):
@@ -42,15 +66,21 @@ class TargetSpectrum(NamedTuple):
     power: Float[np.ndarray, " d"]  # squared components a_i² of y
     rest: float  # squared norm of y outside the rows of X
     n_samples: int
+    intercept: bool = False  # whether the mean was taken out of data and target
 
     @property
     def zero_risk(self) -> float:
-        """The risk of predicting zero: the mean square of the target."""
-        return (float(self.power.sum()) + self.rest) / self.n_samples
+        """The risk without the data: of predicting zero, or the mean with intercept."""
+        total = float(self.power.sum()) + self.rest
+        return total * self.n_samples / (self.n_samples - self.intercept) ** 2
 
 
 class BestRidge(NamedTuple):
-    """The ridge of least predicted risk, and that risk."""
+    """The ridge of least predicted risk, and that risk.
+
+    Ridge 0 is the ridgeless limit: least squares, or interpolation where there are more
+    dimensions than samples. Ridge ∞ means that a constant predicts best.
+    """
 
     ridge: float
     risk: float
@@ -59,11 +89,36 @@ class BestRidge(NamedTuple):
 def spectrum_of(
     X: Num[_AnyArray, "d p"],
     target: Num[_AnyArray, "samples *outputs"],  # noqa: F821
+    *,
+    intercept: bool = False,
 ) -> TargetSpectrum:
     """Return what the risk needs of data X, one sample per column, and its target.
 
-    Several outputs (columns of the target) are added up. From the d x d matrix XX^T if
-    there are more samples than dimensions, from the p x p matrix X^T X otherwise.
+    Several outputs (columns of the target) are added up. With `intercept` the means of
+    data and target are taken out, and one degree of freedom is counted for them.
+    """
+    return spectrum_from(factorise(X, target, intercept=intercept))
+
+
+class Factors(NamedTuple):
+    """Data as left @ along with orthonormal rows, and the target; no rank is wasted."""
+
+    left: Float[np.ndarray, "d rank"]
+    along: Float[np.ndarray, "rank p"]
+    target: Float[np.ndarray, "p outputs"]
+    intercept: bool
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the data can fit every target."""
+        rank, n_samples = self.along.shape
+        return rank == n_samples - self.intercept
+
+
+def factorise(X: Values, target: Values, *, intercept: bool) -> Factors:
+    """Return the singular value decomposition that all of this module needs.
+
+    Not from XX^T, which would square the condition number.
     """
     data = data_matrix(X)
     y = real_array(target, "target")
@@ -73,19 +128,24 @@ def spectrum_of(
             f"`target` must have one value (or row) for each of the {data.shape[-1]} "
             f"samples of `X`, got shape {np.shape(target)}."
         )
-    dim, n_samples = data.shape
-    if n_samples >= dim:
-        t, vectors = np.linalg.eigh(data @ data.T)
-        along = vectors.T @ (data @ y)  # √t_i a_i
-        power = np.sum(along**2, axis=1) / np.maximum(t, np.finfo(float).tiny)
-    else:
-        t, vectors = np.linalg.eigh(data.T @ data)
-        power = np.sum((vectors.T @ y) ** 2, axis=1)
-    seen = t > t[-1] * max(dim, n_samples) * np.finfo(float).eps
-    t, power = np.where(seen, t, 0.0), np.where(seen, power, 0.0)
-    t, power = (np.pad(each, (dim - len(t), 0)) for each in (t, power))
-    rest = max(0.0, float(np.sum(y**2) - power.sum()))
-    return TargetSpectrum(t, power, rest, n_samples)
+    if intercept and data.shape[1] < 2:
+        raise ValueError("An intercept needs at least two samples, got 1.")
+    if intercept:
+        data = data - data.mean(axis=1, keepdims=True)
+        y = y - y.mean(axis=0)
+    left, roots, along = np.linalg.svd(data, full_matrices=False)
+    seen = roots > roots[0] * max(data.shape) * np.finfo(float).eps
+    return Factors((left * roots)[:, seen], along[seen], y, intercept)
+
+
+def spectrum_from(factors: Factors) -> TargetSpectrum:
+    """Return what the risk needs of data that were factorised."""
+    left, along, y, intercept = factors
+    dim, (rank, n_samples) = len(left), along.shape
+    t, power = np.sum(left**2, axis=0), np.sum((along @ y) ** 2, axis=1)
+    rest = 0.0 if factors.is_full else max(0.0, float(np.sum(y**2) - power.sum()))
+    t, power = (np.pad(each[::-1], (dim - rank, 0)) for each in (t, power))
+    return TargetSpectrum(t, power, rest, n_samples, intercept)
 
 
 def predicted_risk(
@@ -98,29 +158,93 @@ def predicted_risk(
 
     The arguments broadcast; `length` 0 is regression on X itself.
     """
-    t, power, rest, n_samples = spectrum
-    kappa, share, elasticity = map(
-        np.asarray, effective_ridge(t, ridge, n_generators, length)
+    t = spectrum.eigenvalues
+    ridge, n, ell = np.broadcast_arrays(
+        parameter(ridge, "ridge", above=0),
+        parameter(n_generators, "n_generators", least=1, infinite=True),
+        parameter(length, "length", least=0),
     )
-    kept = kappa[..., None] / (t + kappa[..., None])
-    left = kept * (1 - elasticity[..., None] * (1 - kept)) @ power + rest
-    freedom = 1 - share * len(t) / n_samples
-    return as_given(left / n_samples / freedom**2)
+    kappa, n_, ell_ = (
+        np.ravel(each) for each in (effective_ridge(t, ridge, n, ell).ridge, n, ell)
+    )
+    risks = risk_at(spectrum, kappa, at_effective_ridge(t, kappa, n_, ell_)[2])
+    return as_given(risks.reshape(ridge.shape))
+
+
+def leave_one_out(
+    factors: Factors, ridge: Number, words: Float[np.ndarray, "d d"] | None = None
+) -> Float[np.ndarray, " p"]:
+    """Return each sample's squared error when all the others are fitted: a measurement.
+
+    The error of ridge regression without sample i is that with it over 1 - H_ii. Ridges
+    0 and ∞ are those of `BestRidge`.
+
+    Args:
+        words: A^ℓ for bases that were drawn; none regresses on the data itself.
+    """
+    left, along, y, intercept = factors
+    if words is not None:
+        _, roots, mixed = np.linalg.svd(words @ left, full_matrices=False)
+        along = mixed @ along
+    else:
+        roots = np.linalg.norm(left, axis=0)
+    if ridge > 0:
+        kept = 1 / (1 + roots**2 / ridge)
+    else:  # what the limit leaves, up to a factor that cancels
+        kept = (roots.min() / roots) ** 2 * factors.is_full
+    residual = along.T @ (kept[:, None] * (along @ y))
+    slack = kept @ along**2
+    if not factors.is_full:
+        residual += y - along.T @ (along @ y)
+        slack += 1 - intercept / len(y) - np.sum(along**2, axis=0)
+    return np.sum(residual**2, axis=1) / slack**2
+
+
+def risk_at(
+    spectrum: TargetSpectrum, kappa: np.ndarray, drag: np.ndarray
+) -> np.ndarray:
+    """Return the risk at effective ridges κ, `drag` = 1/s - 1.
+
+    Written without differences of nearly equal numbers: 1 - s·t/(t + κ) is
+    s·(drag + κ/(t + κ)), and p - Tr H is summed over the directions of the data.
+    """
+    t, power, rest, n_samples, intercept = spectrum
+    kept = kappa[:, None] / (t + kappa[:, None])
+    left = (kept * (drag[:, None] + kept)) @ power / (1 + drag) + rest
+    seen = t > 0
+    freedom = n_samples - intercept - seen.sum() + kept[:, seen].sum(axis=1)
+    return left * n_samples / freedom**2
 
 
 def best_ridge(
     spectrum: TargetSpectrum, n_generators: Number = 16, length: Number = 2
 ) -> BestRidge:
-    """Return the ridge of least predicted risk, over fourteen orders of magnitude."""
-    middle = np.log(spectrum.eigenvalues.mean())
-    grid = middle + np.linspace(-16, 16, 65)
-    risks = predicted_risk(spectrum, np.exp(grid), n_generators, length)
-    near = grid[int(np.argmin(risks))]
+    """Return the ridge of least predicted risk, searched in κ.
+
+    κ is about γ^(1/(ℓ+1)): a search in the ridge γ itself would end too early for long
+    words.
+    """
+    n = np.array([parameter(n_generators, "n_generators", least=1, infinite=True)])
+    ell = np.array([parameter(length, "length", least=0)])
+    t = spectrum.eigenvalues
+
+    def risk(log_kappa):
+        kappa = np.exp(np.atleast_1d(log_kappa))
+        return risk_at(spectrum, kappa, at_effective_ridge(t, kappa, n, ell)[2])
+
+    low, high = np.log(t[t > 0].min() * _BELOW), np.log(t.max() * _ABOVE)
+    grid = np.linspace(low, high, int((high - low) / _STEP) + 2)
+    risks = risk(grid)
+    least = (1 + _SAME) * risks.min()
+    if spectrum.zero_risk <= least:
+        return BestRidge(np.inf, spectrum.zero_risk)
+    if risks[0] <= least:
+        return BestRidge(0.0, float(risks[0]))
+    near = int(np.argmin(risks))
     found = minimize_scalar(
-        lambda log_ridge: predicted_risk(
-            spectrum, np.exp(log_ridge), n_generators, length
-        ),
-        bounds=(near - 0.5, near + 0.5),
+        lambda log_kappa: risk(log_kappa)[0],
+        bounds=(grid[near - 1], grid[min(near + 1, len(grid) - 1)]),
         method="bounded",
     )
-    return BestRidge(float(np.exp(found.x)), float(found.fun))
+    log_ridge, *_ = at_effective_ridge(t, np.exp(np.array([found.x])), n, ell)
+    return BestRidge(float(np.exp(log_ridge[0])), float(found.fun))

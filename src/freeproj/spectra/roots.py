@@ -45,7 +45,7 @@ def _approximate_root(residual: _Residual, start: Computed) -> Computed:
         value, slope = residual(u)
         step = value / slope
         u = u - step
-        if np.abs(step).max() < _SMALL_STEP:
+        if np.abs(step).max(initial=0) < _SMALL_STEP:
             return u
     return _guarded_root(residual, start)
 

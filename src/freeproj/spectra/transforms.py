@@ -25,10 +25,11 @@ import numpy as np
 
 from freeproj.spectra.checks import Computed, Values, as_given
 
-__all__ = ["Law", "LawWithChi", "LawWithPsi", "follow", "inverse_of_chi"]
+__all__ = ["Law", "LawWithChi", "LawWithPsi", "bracketed_root", "follow"]
 
-# A step along the circle brings z this factor closer to the cut [0, ∞).
-_APPROACH = 0.75
+# A step along the circle brings z this factor closer to the cut [0, ∞); where that is
+# not enough, smaller steps are tried.
+_APPROACH = 0.5
 
 
 class Law(abc.ABC):
@@ -61,6 +62,12 @@ class Law(abc.ABC):
         """Return S(w) = (1 + w)/w · χ(w) for real w in (-(1 - mass at 0), 0)."""
         w = np.asarray(w, dtype=np.float64)
         return as_given((1 + w) / w * self.chi(w))
+
+    def atoms(self) -> Any:
+        """Return the points that have mass, with it; see `facts.atoms`."""
+        from freeproj.spectra import facts
+
+        return facts.atoms(self)
 
     def density(self, x: Values) -> Any:
         """Return the density of the continuous part; see `facts.density`."""
@@ -125,7 +132,7 @@ class LawWithPsi(Law):
         high = low + 1
         while (excess(high, w) < 0).any():
             high = np.where(excess(high, w) < 0, 2 * high - low, high)
-        return -np.exp(_bracketed_root(excess, low - 1e-9, high, w))
+        return -np.exp(bracketed_root(excess, low - 1e-9, high, w))
 
 
 class LawWithChi(Law):
@@ -139,7 +146,7 @@ class LawWithChi(Law):
         return self.chi_and_slope(w)[0]
 
     def psi_negative(self, z):
-        return inverse_of_chi(self, z)
+        return _inverse_of_chi(self, z)
 
     def psi_upper(self, z):
         def newton(w, z):
@@ -150,7 +157,7 @@ class LawWithChi(Law):
         return w, 1 / (z * self.chi_and_slope(w)[1])
 
 
-def inverse_of_chi(law: Law, z: Computed) -> Computed:
+def _inverse_of_chi(law: Law, z: Computed) -> Computed:
     """Return the w in (-(1 - mass at 0), 0) with χ(w) = z < 0.
 
     In v, w = -(1 - mass)·sigmoid(v), the logarithm of -χ has a slope of at least one,
@@ -165,40 +172,53 @@ def inverse_of_chi(law: Law, z: Computed) -> Computed:
         return np.log(-law.chi_negative(place(v))) - target
 
     reach = np.abs(excess(np.zeros(z.shape), target)) + 1e-9
-    return place(_bracketed_root(excess, -reach, reach, target))
+    return place(bracketed_root(excess, -reach, reach, target))
 
 
 def follow(
     newton: Callable[[Computed, Computed], Computed],
     z: Computed,
     start: Computed,
+    approach: float = _APPROACH,
 ) -> Computed:
     """Follow a solution from -|z| along the circle to z in the upper half plane.
 
     Args:
         newton: (solution, z) ↦ solution after one of Newton's steps.
         start: the solution at -|z|.
+        approach: the factor by which a step comes closer to the cut.
     """
+    z, start = np.asarray(z), np.asarray(start)
     angle = np.abs(np.angle(z))  # -π where the imaginary part is -0
     nearest = angle.min(initial=np.pi)
-    n_steps = int(np.ceil(np.log(np.pi / nearest) / -np.log(_APPROACH)))
-    w = last = start.astype(complex)
+    n_steps = int(np.ceil(np.log(np.pi / nearest) / -np.log(approach)))
+    w: Any = start.astype(complex)
+    last = w
     for k in range(1, n_steps + 1):
         between = np.pi * (angle / np.pi) ** (k / n_steps)
-        for _ in range(3):
+        for _ in range(2):
             w = newton(w, np.abs(z) * np.exp(1j * between))
-    for _ in range(20):
-        w, last = newton(w, z), w
-        if np.all(np.abs(w - last) <= 1e-14 * np.abs(w)):
+    moving = np.ones(z.shape, bool)
+    for _ in range(40):
+        w, last = np.array(w), w
+        w[moving] = newton(w[moving], z[moving])
+        moving &= ~(np.abs(w - last) <= 1e-13 * np.abs(w))
+        if not moving.any():
             return w
-    if np.all(np.abs(w - last) <= 1e-9 * np.abs(w)):  # as far as rounding allows
-        return w
-    raise ArithmeticError("ψ was not found; is z too close to the spectrum?")
+    lost = ~(
+        np.abs(w - last) <= 1e-9 * np.abs(w)
+    )  # others are as far as rounding allows
+    if lost.any() and approach > 0.9:
+        raise ArithmeticError("ψ was not found; is z too close to the spectrum?")
+    if lost.any():
+        w[lost] = follow(newton, z[lost], start[lost], np.sqrt(approach))
+    return w
 
 
-def _bracketed_root(
+def bracketed_root(
     function: Callable, low: Computed, high: Computed, parameter: Computed
 ) -> Computed:
+    """Return the root of an increasing function(u, parameter) between its bounds."""
     from scipy.optimize import elementwise  # slow to import, and seldom needed
 
     result = elementwise.find_root(function, (low, high), args=(parameter,))

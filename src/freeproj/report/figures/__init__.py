@@ -124,6 +124,12 @@ _SPECS = (
         "so are its fluctuations.",
     ),
     FigureSpec(
+        "cost-of-words",
+        "By how much words raise the risk of ridge regression, theory and simulation",
+        "cost_of_words",
+        section="kernel",
+    ),
+    FigureSpec(
         "lsmdp",
         "LSMDP: four distances from the optimum against word length (Fig. 4)",
         "lsmdp",

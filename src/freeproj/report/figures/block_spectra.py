@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 
 from freeproj.projection.words import generators_for
 from freeproj.report.figures.style import INK, LENGTH_COLOURS, PALETTE, WIDE
-from freeproj.spectra.block_laws import kesten_mckay_density, marchenko_pastur_density
+from freeproj.spectra import MarchenkoPastur, WordLaw
 from freeproj.spectra.blocks import block_spectra
 from freeproj.storage.saved import Numbers
 
@@ -131,22 +131,19 @@ def _draw_row(
 def _draw_laws(axes: Axes, n_words: int, root: int) -> None:
     """Draw the limit of ℓ = 1 and the law the paper names."""
     n_blocks = round(np.sqrt(n_words))
-    edge = 4 * (1 - 1 / n_blocks)
     laws = (
-        (
-            f"Kesten–McKay, {n_blocks} blocks: limit of ℓ = 1",
-            kesten_mckay_density,
-            edge,
-        ),
-        ("Marchenko–Pastur", marchenko_pastur_density, 4.0),
+        (f"Kesten–McKay, {n_blocks} blocks: limit of ℓ = 1", WordLaw(n_blocks, 1)),
+        ("Marchenko–Pastur", MarchenkoPastur(1)),
     )
-    for (name, density, end), colour in zip(laws, (INK, "0.45"), strict=True):
+    for (name, law), colour in zip(laws, (INK, "0.45"), strict=True):
         # Dense at both ends, where the density has a pole and a vertical slope.
-        x = end * np.sin(np.linspace(0.01, np.pi / 2, 400)) ** 2
+        x = law.support()[1] * np.sin(np.linspace(0.01, np.pi / 2, 400)) ** 2
         y = x ** (1 / root)
         slope = root * y ** (root - 1)
         dashes = "-" if colour == INK else (0, (2, 2))
-        axes.plot(y, density(x) * slope, color=colour, lw=0.9, ls=dashes, label=name)
+        axes.plot(
+            y, law.density(x) * slope, color=colour, lw=0.9, ls=dashes, label=name
+        )
 
 
 def _split_atoms(sample: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
