@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike
 
-from freeproj import words
+from freeproj.projection import words
 from freeproj.spectra.checks import Number
 
 __all__ = ["expected_inner_product", "inner_product"]
@@ -24,8 +24,8 @@ _Bases = Float[Array | np.ndarray, "n d d"] | Int[Array | np.ndarray, "n d"]
 def inner_product(v: ArrayLike, w: ArrayLike, bases: _Bases) -> float:
     """Return ⟨λ(v), λ(w)⟩ = Tr(λ(v)^T λ(w))/d for given bases. (Equation 3.1.)
 
-    Letters count from 1, and -k is the inverse of k, as in `freeproj.words`. Integer
-    bases are permutations.
+    Letters count from 1, and -k is the inverse of k, as in `freeproj.projection.words`.
+    Integer bases are permutations.
     """
     bases = np.asarray(bases)
     if bases.dtype.kind in "iu":
