@@ -35,7 +35,7 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
-from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.arrays import check_finite, load_tree, save_tree
 from freeproj.experiments.log import (
     read_lines,
     to_line,
@@ -340,8 +340,14 @@ def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
     *others, last = likes
     for like in others:
         with contextlib.suppress(ValueError):
-            return load_tree(path, like)
-    return load_tree(path, last)
+            return _checked_state(path, like)
+    return _checked_state(path, last)
+
+
+def _checked_state(path: Path, like: PyTree) -> PyTree:
+    state = load_tree(path, like)
+    check_finite(getattr(state, "agent", ()), path)
+    return state
 
 
 def _written_by() -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.storage.arrays import read_array
+from freeproj.storage.arrays import read_array, read_member
 from freeproj.storage.files import DAMAGED
 
 __all__ = ["FORMATS", "read_matrix", "read_numbers"]
@@ -77,8 +77,7 @@ def _read_npz(path: Path, array: str | None) -> np.ndarray:
             if array is None and len(members) == 1:
                 (array,) = members
             if array in members:
-                with archive.open(members[array]) as file:
-                    return read_array(file, members[array].file_size)
+                return read_member(archive, members[array])
     except DAMAGED as error:
         raise ValueError(_not_plain(path)) from error
     known = ", ".join(members) or "none"
