@@ -1,5 +1,6 @@
 """Damage to weights: every changed byte is refused, or changes nothing."""
 
+import contextlib
 import json
 import zipfile
 
@@ -38,7 +39,7 @@ def bits(tree):
 
 def flips(path, read, every=1):
     """Change every byte of a file; return what `read` gave where it did not refuse."""
-    whole, found = path.read_bytes(), []
+    whole, found, refusals = path.read_bytes(), [], []
     for at in range(0, len(whole), every):
         damaged = bytearray(whole)
         damaged[at] ^= 1 << at % 8
@@ -46,9 +47,9 @@ def flips(path, read, every=1):
         try:
             found.append(read(path))
         except ValueError as error:
-            assert str(path) in str(error)
-            assert "\n" not in str(error)
-    assert len(found) < len(whole) / every / 2, "the flips must be noticed"
+            refusals.append(str(error))
+    assert all(str(path) in said and "\n" not in said for said in refusals)
+    assert len(refusals) > len(found), "most flips must be noticed"
     return found
 
 
@@ -70,10 +71,8 @@ def test_every_flipped_byte_of_a_large_array_is_refused(tmp_path):
         damaged = bytearray(whole)
         damaged[at] ^= 4
         path.write_bytes(damaged)
-        try:
+        with contextlib.suppress(ValueError):
             assert bits(load_tree(path, tree)) == bits(tree)
-        except ValueError as error:
-            assert "agent.npz" in str(error)
 
 
 @pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.slow)])

@@ -212,6 +212,7 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
     run = read_run(folder)
     likes = state_shapes(run.config)
     if run.is_finished:
+        run.check_finished()
         agent = _weights(run.folder / "agent.npz", likes[-1].agent)
     elif run.has_checkpoint:
         agent = run.newest_state(*likes).agent

@@ -23,8 +23,8 @@ __all__ = ["CACHE", "find_runs", "read_folder"]
 
 CACHE = ".freeproj-dataset.npz"
 _FILES = ("config.toml", "log.jsonl", "timing.jsonl", "final.json", "diverged.json")
-_READERS = ("config", "projection", "experiments/settings", "experiments/records",
-            "experiments/log", "experiments/store")  # fmt: skip
+_READERS = ("learning/config", "projection/projection", "experiments/settings",
+            "experiments/records", "experiments/log", "experiments/store")  # fmt: skip
 
 _Signature = list[list[str | int]]
 

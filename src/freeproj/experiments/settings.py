@@ -50,6 +50,7 @@ __all__ = [
     "run_name",
     "to_toml",
     "typed",
+    "unresolved_config",
 ]
 
 _CONFIGS = Path(__file__).parents[1] / "configs"
@@ -113,6 +114,24 @@ def config_from(
     for name, table in sections.items():
         top[name] = type(getattr(_default_config(), name))(**table)
     return TrainConfig(**top)
+
+
+def unresolved_config(
+    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> TrainConfig:
+    """Return what `config_from` would, importing nothing that the settings name.
+
+    For reading files of others: it has a name and can be written, but whether its
+    values go together is not checked.
+    """
+    sections: dict[str, dict[str, Any]] = {}
+    for key, value in plain_settings(values, settings).items():
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = value
+    top = sections.pop("")
+    for name, table in sections.items():
+        top[name] = _unchecked(type(getattr(_default_config(), name)), table)
+    return _unchecked(TrainConfig, top)
 
 
 def flat(config: TrainConfig) -> dict[str, Any]:
@@ -252,6 +271,14 @@ def _defaults() -> dict[str, Any]:
     return flat(_default_config())
 
 
+def _unchecked(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """Make a frozen object from all of its fields, without its own checks."""
+    made = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
 def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Write the keys of older versions as they are written today."""
     current: dict[str, Any] = {}
@@ -333,7 +360,7 @@ def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _task_name(name: str) -> str:
     """Return the usual name of a known task; any other name as it is."""
-    return name if is_import_name(name) else make(name).name
+    return name if is_import_name(name.partition("(")[0]) else make(name).name
 
 
 def _name(config: TrainConfig, hashed: str) -> str:

@@ -49,12 +49,13 @@ def split_finished(
 ) -> tuple[list[TrainConfig], list[TrainConfig]]:
     """Return the runs that are still to be done, and those that are finished.
 
-    A folder whose settings are not those its name stands for is an error.
+    A folder whose settings are not those its name stands for is an error. A finished
+    run that is damaged is still to be done: carrying it out says what is wrong.
     """
     todo, finished = [], []
     for config in configs:
         folder = run_folder(out, config)
-        done = folder.exists() and open_run(out, config).is_finished
+        done = folder.exists() and open_run(out, config).health == "finished"
         (finished if done else todo).append(config)
     return todo, finished
 
