@@ -113,8 +113,11 @@ def checked(record: RunRecord) -> RunRecord:
 
 def read_record(folder: Path) -> RunRecord | SetAside:
     """Read a run's folder; whatever is wrong with it becomes a reason."""
-    from freeproj.experiments.settings import flat_settings, read_toml
-    from freeproj.experiments.settings import unresolved_config
+    from freeproj.experiments.settings import (
+        flat_settings,
+        read_toml,
+        unresolved_config,
+    )
 
     try:
         table = read_toml(folder / "config.toml")
