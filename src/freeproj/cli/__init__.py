@@ -13,8 +13,9 @@ import sys
 
 import click
 
-from freeproj.cli.stopping import exit_code, explain, terminable
+from freeproj.cli.stopping import exit_code, explain
 from freeproj.storage.names import printable
+from freeproj.storage.signals import catch_signals, leave
 
 __all__ = ["main"]
 
@@ -96,10 +97,22 @@ def _commands() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; the program's entry point."""
+    """Run a command; without arguments those of the program, which then ends."""
+    if arguments is not None:
+        _run(arguments)
+        return
+    catch_signals()
     try:
-        with terminable():
-            _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
+        _run(None)
+        code = 0
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(bool(stop.code))
+    leave(code)
+
+
+def _run(arguments: list[str] | None) -> None:
+    try:
+        _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         sys.exit(0)

@@ -1,19 +1,18 @@
 """How a command ends early: Ctrl-C, a scheduler's SIGTERM, or an error, on one line.
 
 Bad input ends with exit code 2, failed work with 1, Ctrl-C with 130 and SIGTERM with
-143. With `FREEPROJ_DEBUG=1` an error keeps its traceback.
+143; `storage.signals` says when they are taken. With `FREEPROJ_DEBUG=1` an error keeps
+its traceback.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import signal
-import threading
-from collections.abc import Iterator
 
-__all__ = ["TerminatedError", "exit_code", "explain", "terminable"]
+from freeproj.storage.signals import TerminatedError
+
+__all__ = ["TerminatedError", "exit_code", "explain"]
 
 _INPUT_ERRORS = (
     ValueError,
@@ -25,27 +24,6 @@ _INPUT_ERRORS = (
     RecursionError,
 )
 _INPUT_NUMBERS = (errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL)
-
-
-class TerminatedError(KeyboardInterrupt):
-    """Raised on SIGTERM: ends a command as Ctrl-C does, with another exit code."""
-
-
-@contextlib.contextmanager
-def terminable() -> Iterator[None]:
-    """Turn SIGTERM into `TerminatedError`, so that it ends a command as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_signal: object) -> None:
-        raise TerminatedError
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def exit_code(error: BaseException) -> int:

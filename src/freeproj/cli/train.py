@@ -12,11 +12,14 @@ from freeproj.cli.output import echo
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.stopping import exit_code, explain
 from freeproj.cli.trackers import Tracker, open_trackers
+from freeproj.storage.signals import stoppable, take_stop
 
 if TYPE_CHECKING:
     from freeproj.cli.train_view import TrainProgress
 
 __all__ = ["train"]
+
+_SAVED = "Stopped; finished updates are saved. Rerun the same command to resume."
 
 
 @click.command()
@@ -71,7 +74,8 @@ def train(
     run = open_run(out, chosen)
     trackers = open_trackers(run.folder, flat(chosen), tensorboard, wandb)
     try:
-        with TrainProgress(chosen, len(run.log()), quiet) as progress:
+        progress = TrainProgress(chosen, len(run.log()), quiet)
+        with stoppable(_SAVED), progress:
             run_training(chosen, out, report=_reporter(progress, trackers))
     except KeyboardInterrupt as stop:
         done = len(run.log())
@@ -105,5 +109,6 @@ def _reporter(progress: TrainProgress, trackers: list[Tracker]):
         progress.show(row)
         for tracker in trackers:
             tracker.log(row)
+        take_stop()
 
     return report

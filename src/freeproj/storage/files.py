@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from freeproj.storage.signals import stoppable
+
 __all__ = [
     "DAMAGED",
     "append_synced",
@@ -53,15 +55,16 @@ def write_atomically(
     write(contents)
     _make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        _store(temporary, contents.getvalue(), os.O_CREAT | os.O_EXCL, sync=sync)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    if sync:
-        _sync_folder(path.parent)
+    with stoppable():  # a signal waits, so that no temporary file stays behind
+        try:
+            _store(temporary, contents.getvalue(), os.O_CREAT | os.O_EXCL, sync=sync)
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        if sync:
+            _sync_folder(path.parent)
 
 
 def append_synced(path: Path, data: bytes, *, sync: bool = True) -> None:
