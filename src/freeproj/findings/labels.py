@@ -141,7 +141,7 @@ def run_counts(dataset: Any) -> str:
     text = f"{total} run{'s' * (total != 1)}: {said}."
     if dataset.set_aside:
         shown = [
-            f"{each.path} ({each.health}: {each.reason})"
+            f"{each.health} {each.path} ({each.reason})"
             for each in dataset.set_aside[:3]
         ]
         more = len(dataset.set_aside) - len(shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,7 +68,9 @@ def programs_of(config: TrainConfig) -> TrainConfig:
 
 def cell_of(config: TrainConfig) -> Hashable:
     """Return all settings but the seed: runs of one cell can be trained together."""
-    return tuple(value for key, value in vars(config).items() if key != "seed")
+    # Not `vars`: what the object has cached is no setting.
+    names = (each.name for each in dataclasses.fields(config))
+    return tuple(getattr(config, name) for name in names if name != "seed")
 
 
 def last_lines(text: str, n_lines: int = 12) -> str:
