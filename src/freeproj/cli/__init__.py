@@ -14,7 +14,7 @@ import sys
 import click
 
 from freeproj.cli.stopping import exit_code, explain
-from freeproj.storage.names import printable
+from freeproj.storage.names import announcing, printable
 from freeproj.storage.signals import catch_signals, leave
 
 __all__ = ["main"]
@@ -112,7 +112,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> None:
     try:
-        _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
+        with announcing(_tell):
+            _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         sys.exit(0)
@@ -130,6 +131,10 @@ def _run(arguments: list[str] | None) -> None:
         if extra := _missing_extra(error):
             _fail(extra, 2)
         _fail(explain(error), exit_code(error))
+
+
+def _tell(line: str) -> None:
+    click.echo(printable(line), err=True)
 
 
 def _fail(message: str, code: int) -> None:

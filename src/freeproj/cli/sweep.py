@@ -15,6 +15,7 @@ from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.stopping import exit_code
 from freeproj.cli.sweep_view import SweepView, duration
+from freeproj.storage.names import named_by
 from freeproj.storage.signals import stoppable
 
 __all__ = ["carry_out", "sweep"]
@@ -111,7 +112,9 @@ def sweep(
         raise ValueError("--seeds-together works only with --engine local or ray.")
     from freeproj.experiments.study import read_study
 
-    configs = read_study(study, parse_settings(settings)).runs()
+    chosen = read_study(study, parse_settings(settings))
+    with named_by(study):
+        configs = chosen.runs(resolve=not dry_run)
     if dry_run or estimate:
         plan = _plan(configs, out)
         todo = [

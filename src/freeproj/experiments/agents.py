@@ -36,7 +36,7 @@ from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.spaces import Box
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED
-from freeproj.storage.names import suggestion
+from freeproj.storage.names import named_by, suggestion
 
 __all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent", "read_card"]
 
@@ -175,7 +175,8 @@ def load_agent(source: str | Path) -> LoadedAgent:
             f"{source}: no such run or file, and not a shipped agent."
             f"{suggestion(str(source), PRETRAINED)} Shipped: {', '.join(PRETRAINED)}."
         )
-    config = config_from(parse_toml(_text(path, "config"), path))
+    with named_by(path):
+        config = config_from(parse_toml(_text(path, "config"), path))
     agent, card = _weights(path, state_shapes(config)[-1].agent), read_card(path)
     if card.get("sha256", found := tree_digest(agent)) != found:  # 0.2 wrote none
         raise ValueError(

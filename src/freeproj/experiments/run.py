@@ -48,8 +48,10 @@ from freeproj.experiments.settings import (
     SCHEMA,
     old_name,
     read_config,
+    read_toml,
     run_name,
     to_toml,
+    unresolved_config,
 )
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.train import DivergedError, TrainState, seed_key, start, train
@@ -284,7 +286,7 @@ def open_run(out: str | Path, config: TrainConfig) -> Run:
     if not stored.exists():
         text = to_toml(config) + _written_by()
         write_atomically(stored, lambda file: file.write(text.encode()))
-    elif _config_of(stored) != config:
+    elif unresolved_config(read_toml(stored)) != config:
         raise ValueError(
             f"{folder} holds other settings than its name says; it is left alone. "
             "Choose another `--out`."

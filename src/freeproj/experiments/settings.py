@@ -20,7 +20,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,13 @@ from freeproj.envs import make
 from freeproj.learning.config import TrainConfig
 from freeproj.projection.words import count_words, generators_for
 from freeproj.storage.files import read_regular
-from freeproj.storage.names import is_import_name, suggestion
+from freeproj.storage.names import (
+    is_import_name,
+    is_own_name,
+    named_by,
+    suggestion,
+    without_imports,
+)
 
 __all__ = [
     "RENAMED",
@@ -42,12 +48,14 @@ __all__ = [
     "flat_settings",
     "nearest_key",
     "old_name",
+    "own_names",
     "parse_toml",
     "plain_settings",
     "read_base",
     "read_config",
     "read_toml",
     "run_name",
+    "shown_config",
     "to_toml",
     "typed",
     "unresolved_config",
@@ -93,7 +101,10 @@ def read_config(
     source: str | Path | None = None, settings: Mapping[str, Any] | None = None
 ) -> TrainConfig:
     """Read a TOML file, or a shipped one by its name, and override `settings`."""
-    return config_from({} if source is None else read_base(source), settings or {})
+    tables = {} if source is None else read_base(source)
+    given = [str(source)] if source is not None else []
+    with named_by(" or ".join([*given, *(["--set"] if settings else [])])):
+        return config_from(tables, settings or {})
 
 
 def config_from(
@@ -124,8 +135,34 @@ def unresolved_config(
     For reading files of others: it has a name and can be written, but whether its
     values go together is not checked.
     """
+    with without_imports():
+        return _unresolved(plain_settings(values, settings))
+
+
+def shown_config(
+    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> TrainConfig:
+    """Return settings to show: checked, unless they name modules of a user."""
+    config = unresolved_config(values, settings)
+    return config if own_names(config) else config_from(values, settings)
+
+
+def own_names(config: TrainConfig) -> list[str]:
+    """Return the names in settings for which a user's module would be imported."""
+
+    def texts(value: Any) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, tuple):
+            for each in value:
+                yield from texts(each)
+
+    return [name for name in texts(tuple(flat(config).values())) if is_own_name(name)]
+
+
+def _unresolved(plain: Mapping[str, Any]) -> TrainConfig:
     sections: dict[str, dict[str, Any]] = {}
-    for key, value in plain_settings(values, settings).items():
+    for key, value in plain.items():
         section, _, name = key.rpartition(".")
         sections.setdefault(section, {})[name] = value
     top = sections.pop("")
