@@ -146,7 +146,7 @@ def test_training_says_what_it_imports(freeproj, runs, trace):
     "name",
     [
         *("os:abort", "posix:abort", "subprocess:run", "this:s", "numpy:load"),
-        *("builtins:exec", "jax:jit", "freeproj.cli.os:abort"),
+        *("builtins:exec", "jax:jit", "freeproj.cli:os.abort"),
     ],
 )
 def test_modules_of_python_and_of_libraries_are_refused(name):
