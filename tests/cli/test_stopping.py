@@ -27,6 +27,7 @@ from freeproj.cli.stopping import TerminatedError
         (ModuleNotFoundError("No module named 'q'", name="q"), 1, "No module named"),
         (ModuleNotFoundError("x", name="ray"), 2, "pip install 'freeproj[ray]'"),
         (ValueError("a\x1b[31m\nb"), 2, r"a\x1b[31m b"),
+        (RuntimeError("Unable to initialize backend 'tpu'"), 2, "no such device"),
         (TerminatedError(), 143, "Stopped."),
         (KeyboardInterrupt(), 130, "Stopped."),
     ],

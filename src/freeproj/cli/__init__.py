@@ -13,6 +13,7 @@ import sys
 
 import click
 
+from freeproj.cli.output import print_in_any_encoding
 from freeproj.cli.stopping import exit_code, explain
 from freeproj.storage.names import announcing, printable
 from freeproj.storage.signals import catch_signals, leave
@@ -102,6 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
         _run(arguments)
         return
     catch_signals()
+    print_in_any_encoding()
     try:
         _run(None)
         code = 0

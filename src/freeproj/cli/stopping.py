@@ -32,7 +32,7 @@ def exit_code(error: BaseException) -> int:
         return 143
     if isinstance(error, KeyboardInterrupt):
         return 130
-    if isinstance(error, _INPUT_ERRORS):
+    if isinstance(error, _INPUT_ERRORS) or _is_no_device(error):
         return 2
     return 2 if isinstance(error, OSError) and error.errno in _INPUT_NUMBERS else 1
 
@@ -45,6 +45,10 @@ def explain(error: BaseException) -> str:
         return "The input is nested too deeply."
     if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" in str(error):
         return "Not enough memory for these settings."  # as XLA says it
+    if _is_no_device(error):
+        asked = os.environ.get("JAX_PLATFORMS", "")
+        said = f"JAX_PLATFORMS={asked} asks for it; " if asked else ""
+        return f"JAX finds no such device. {said}`freeproj doctor` lists devices."
     if isinstance(error, MemoryError):
         return f"Not enough memory. {error}".strip()
     if isinstance(error, OSError) and error.errno is not None:
@@ -56,4 +60,12 @@ def explain(error: BaseException) -> str:
     return (
         f"Unexpected {type(error).__name__}: {error}. Please report this; "
         "FREEPROJ_DEBUG=1 shows the traceback."
+    )
+
+
+def _is_no_device(error: BaseException) -> bool:
+    """Whether JAX cannot start on the device that it was told to use."""
+    text = str(error)
+    return isinstance(error, RuntimeError) and (
+        "Unable to initialize backend" in text or "Unknown backend" in text
     )

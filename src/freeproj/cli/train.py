@@ -86,11 +86,13 @@ def train(
         )
         raise SystemExit(exit_code(stop)) from None
     except OSError as error:
-        echo(
-            f"freeproj: {explain(error)} The run keeps its last checkpoint: "
-            "fix this, then rerun the same command to resume.",
-            err=True,
+        kept = (
+            "The run keeps its last checkpoint: fix this, then rerun the same command "
+            "to resume."
+            if run.has_checkpoint
+            else f"{run.folder} has no checkpoint: the run will start anew."
         )
+        echo(f"freeproj: {explain(error)} {kept}", err=True)
         raise SystemExit(1) from None
     finally:
         for tracker in trackers:

@@ -58,9 +58,9 @@ from freeproj.learning.train import DivergedError, TrainState, seed_key, start, 
 from freeproj.storage.files import (
     DAMAGED,
     append_synced,
-    check_regular,
     clear_temporaries,
     lock_file,
+    open_lock,
     read_regular,
     write_atomically,
 )
@@ -237,10 +237,7 @@ class Run:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other processes out, for as long as this one lives."""
-        path = self.folder / "lock"
-        if path.exists():
-            check_regular(path)  # opening a pipe would block forever
-        with open(path, "w") as file:
+        with open_lock(self.folder / "lock") as file:
             try:
                 lock_file(file)
             except BlockingIOError:

@@ -231,7 +231,12 @@ def _override(table: Any) -> tuple[_Flat, _Flat]:
 
 
 def _overridden(study: Grid, settings: _Flat) -> Grid:
-    chosen = _table(dict(settings), "settings")
+    # `seeds=3` counts them, as in the grid; `seed=3` is one of them.
+    given = {
+        key: [each] if key == "seed" and isinstance(each, int) else each
+        for key, each in settings.items()
+    }
+    chosen = _table(given, "settings")
     axes = {key: value for key, value in chosen.items() if key in study.grid}
     return dataclasses.replace(
         study,
