@@ -12,6 +12,7 @@ import pytest
 
 from fake_study import write_study
 from freeproj.envs import make
+from freeproj.envs.baselines import baselines
 from freeproj.experiments.agents import load_agent
 from freeproj.experiments.records import read_record
 from freeproj.storage import names
@@ -162,6 +163,12 @@ def test_no_way_leads_through_a_module_to_another(trace):
         make("evil:os.abort")
     with pytest.raises(ValueError, match="is a module of Python"):
         make("evil:os.path.join")
+
+
+@pytest.mark.parametrize("name", ["evil:Task", "evil:Task(n_cells=3)"])
+def test_asking_for_baselines_imports_nothing(name, trace):
+    assert baselines(name) is None
+    assert not trace.exists()
 
 
 def test_what_is_no_task_is_not_called(trace):
