@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -79,3 +81,18 @@ def test_a_message_stays_short(capsys):
         main(["config", "show", "x" * 5000])
     assert stop.value.code == 2
     assert len(capsys.readouterr().err) < 1100
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp437", "cp1252"])
+def test_output_in_any_encoding_has_the_nearest_characters(encoding):
+    code = (
+        "from freeproj.cli.output import *; print_in_any_encoding(); "
+        "echo('ℓ = 4 – γ ≤ 1 … 漢')"
+    )
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, check=True
+    )
+    shown = done.stdout.decode(encoding).replace("–", "-").replace("…", "...").strip()
+    shown = shown.replace("γ", "gamma").replace("≤", "<=")
+    assert shown == "l = 4 - gamma <= 1 ... ?"

@@ -1,7 +1,6 @@
 """How commands end: one line for every error, and the exit code that it asks for."""
 
 import errno
-import signal
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ import click
 import pytest
 
 from freeproj import cli
-from freeproj.cli.stopping import TerminatedError, exit_code, explain, terminable
+from freeproj.cli.stopping import TerminatedError
 
 
 @pytest.mark.parametrize(
@@ -28,6 +27,7 @@ from freeproj.cli.stopping import TerminatedError, exit_code, explain, terminabl
         (ModuleNotFoundError("No module named 'q'", name="q"), 1, "No module named"),
         (ModuleNotFoundError("x", name="ray"), 2, "pip install 'freeproj[ray]'"),
         (ValueError("a\x1b[31m\nb"), 2, r"a\x1b[31m b"),
+        (RuntimeError("Unable to initialize backend 'tpu'"), 2, "no such device"),
         (TerminatedError(), 143, "Stopped."),
         (KeyboardInterrupt(), 130, "Stopped."),
     ],
@@ -56,15 +56,6 @@ def test_debugging_keeps_the_traceback(monkeypatch):
     monkeypatch.setenv("FREEPROJ_DEBUG", "1")
     with pytest.raises(KeyError):
         cli.main([])
-
-
-def test_sigterm_ends_as_ctrl_c_does():
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(TerminatedError) as stop, terminable():
-        signal.raise_signal(signal.SIGTERM)
-    assert exit_code(stop.value) == 143
-    assert explain(stop.value) == "Stopped."
-    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.slow

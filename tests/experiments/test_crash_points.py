@@ -256,3 +256,26 @@ def test_resume_says_what_it_dropped(tmp_path, caplog):
     leave_a_tail(run)
     assert resumed(run) == 1
     assert "dropped what has no checkpoint; resuming after update 1" in caplog.text
+
+
+@pytest.mark.parametrize("how", ["before", "after", "torn", "EIO"])
+def test_what_is_exported_is_the_old_file_or_the_new_one(how, tmp_path, monkeypatch):
+    """Agents, reports, tables and figures are all written by `write_atomically`."""
+    old, new, at = b"old" * 1000, b"new" * 2000, 0
+    while True:
+        at += 1
+        root = tmp_path / str(at)
+        root.mkdir()
+        files.write_atomically(root / "kept.npz", lambda file: file.write(old))
+        disk = Disk(root, at, how)
+        monkeypatch.setattr(files, "os", disk)
+        with contextlib.suppress(DeadError, OSError):
+            files.write_atomically(root / "kept.npz", lambda file: file.write(new))
+        monkeypatch.setattr(files, "os", os)
+        for number, (share, renames) in enumerate(LEFT):
+            disk.cut_power(tmp_path / f"{at}-{number}", share, renames)
+            found = (tmp_path / f"{at}-{number}" / "kept.npz").read_bytes()
+            assert found in (old, new)
+        if disk.count < at:
+            assert at > 4
+            return

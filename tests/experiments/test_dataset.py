@@ -86,9 +86,11 @@ def test_scores_are_those_of_the_log(study):
 
 def test_a_last_evaluation_in_which_nothing_finished_is_no_data(own):
     run = read_dataset(own).runs[0]
-    with open(run.folder / "log.jsonl", "a") as log:
-        row = {"update": 9, RETURN: None}
-        log.write(json.dumps(row | {"test/tile/episodes/n_finished": 0}) + "\n")
+    *rows, last = (run.folder / "log.jsonl").read_text().splitlines()
+    nothing = {RETURN: None, "test/tile/episodes/n_finished": 0}
+    last = json.dumps(json.loads(last) | nothing)
+    (run.folder / "log.jsonl").write_text("\n".join([*rows, last]) + "\n")
+    (run.folder / "final.json").write_text(last)
     dataset = read_dataset(own)
     assert math.isnan(dataset.scores(RETURN, "final").values[0])
     assert not math.isnan(dataset.scores(RETURN, "last3").values[0])
@@ -183,10 +185,11 @@ def test_a_second_reading_opens_no_run(own, monkeypatch):
 
 def test_a_changed_run_is_read_again(own):
     run = read_dataset(own).runs[0]
-    lines = (run.folder / "log.jsonl").read_text().replace("0.", "1.")
     before = run.metrics[RETURN]
-    (run.folder / "log.jsonl").write_text(lines)
-    os.utime(run.folder / "log.jsonl", ns=(1, 1))
+    for name in ("log.jsonl", "final.json"):
+        text = (run.folder / name).read_text().replace("0.", "1.")
+        (run.folder / name).write_text(text)
+        os.utime(run.folder / name, ns=(1, 1))
     again = read_dataset(own).runs[0]
     assert not np.array_equal(again.metrics[RETURN], before, equal_nan=True)
 

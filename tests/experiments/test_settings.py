@@ -1,6 +1,7 @@
 """Settings as text have history: names stay, old keys and old runs are still read."""
 
 import dataclasses
+import json
 import math
 import shutil
 import tomllib
@@ -65,7 +66,9 @@ def test_finished_runs_stay_finished_when_a_defaulted_setting_is_added(
 ):
     before = read_config("smoke", {"seed": 3})
     run = open_run(tmp_path, before)
-    (run.folder / "final.json").write_text("{}")
+    rows = [json.dumps({"update": n}) for n in range(1, before.n_updates + 1)]
+    (run.folder / "log.jsonl").write_text("\n".join(rows))
+    (run.folder / "final.json").write_text(rows[-1])
     one_more_setting()
     after = read_config("smoke", {"seed": 3})
     assert "ppo.momentum" in flat(after)

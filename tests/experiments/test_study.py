@@ -194,3 +194,8 @@ def test_the_study_of_all_families_never_trains_on_the_one_it_tests():
 def test_a_study_can_be_made_in_python():
     study = Grid(base={"n_envs": 8}, grid={"seed": (0, 1)})
     assert [c.seed for c in study.runs()] == [0, 1]
+
+
+def test_one_seed_and_a_number_of_seeds_differ():
+    assert {run.seed for run in read_study("quick", {"seed": 3}).runs()} == {3}
+    assert {run.seed for run in read_study("quick", {"seeds": 2}).runs()} == {0, 1}

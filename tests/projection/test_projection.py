@@ -210,7 +210,8 @@ def test_projected_radius_of_an_unbounded_entry_is_infinite_only_where_it_counts
     [
         (lambda: small(family="nosuch"), "Known: haar"),
         (lambda: small(family="harr"), "Did you mean `haar`"),
-        (lambda: small(family="math:pi"), "draw\\(key, dim\\)"),
+        (lambda: small(family="corridor:__name__"), "draw\\(key, dim\\)"),
+        (lambda: small(family="math:pi"), "math is a module of Python"),
         (lambda: small(family="hadamard", dim=6), "power of 2"),
         (lambda: small(family="gaussian", inverses=True), "inverses"),
         (lambda: FreeProjection(2, 20, family="iid_haar"), "haar` has no limit"),

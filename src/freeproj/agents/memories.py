@@ -53,7 +53,10 @@ MEMORIES: Registry[Callable[..., Memory]] = Registry("memory")
 
 def make_memory(key: PRNGKeyArray, name: str, size: int, **settings: Any) -> Memory:
     """Draw the memory of a name, with inputs and outputs of `size` entries."""
-    memory = MEMORIES.resolve(name)(key, size, **settings)
+    maker = MEMORIES.resolve(name)
+    if not callable(maker):
+        raise ValueError(f"The memory {name!r} must be a class or a function.")
+    memory = maker(key, size, **settings)
     if not isinstance(memory, Memory):
         raise ValueError(
             f"The memory {name!r} must have initial_state, step and sequence; "

@@ -13,8 +13,10 @@ import sys
 
 import click
 
-from freeproj.cli.stopping import exit_code, explain, terminable
-from freeproj.storage.names import printable
+from freeproj.cli.output import print_in_any_encoding
+from freeproj.cli.stopping import exit_code, explain
+from freeproj.storage.names import announcing, printable
+from freeproj.storage.signals import catch_signals, leave
 
 __all__ = ["main"]
 
@@ -96,9 +98,23 @@ def _commands() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; the program's entry point."""
+    """Run a command; without arguments those of the program, which then ends."""
+    if arguments is not None:
+        _run(arguments)
+        return
+    catch_signals()
+    print_in_any_encoding()
     try:
-        with terminable():
+        _run(None)
+        code = 0
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(bool(stop.code))
+    leave(code)
+
+
+def _run(arguments: list[str] | None) -> None:
+    try:
+        with announcing(_tell):
             _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -117,6 +133,10 @@ def main(arguments: list[str] | None = None) -> None:
         if extra := _missing_extra(error):
             _fail(extra, 2)
         _fail(explain(error), exit_code(error))
+
+
+def _tell(line: str) -> None:
+    click.echo(printable(line), err=True)
 
 
 def _fail(message: str, code: int) -> None:

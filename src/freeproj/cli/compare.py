@@ -48,6 +48,8 @@ def compare(sources: tuple[str, ...], metric: str, as_json: bool) -> None:
 
     found = {source: read_dataset(source) for source in sources}
     for source, dataset in found.items():
+        for path, health, reason in dataset.set_aside:
+            echo(f"Left out as {health}: {path}: {reason}", err=True)
         if not len(dataset):
             raise ValueError(f"{source}: no runs that can be read.")
     metric = metric or _usual_metric(next(iter(found.values())))

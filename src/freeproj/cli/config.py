@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from freeproj.cli.output import echo
 from freeproj.cli.settings import parse_settings
+
+if TYPE_CHECKING:
+    from freeproj.learning.config import TrainConfig
 
 __all__ = ["config", "init", "show"]
 
@@ -30,13 +35,17 @@ def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
 
     Without SOURCE, print the defaults, which are the paper's settings.
     """
-    from freeproj.experiments.settings import flat, read_config, to_toml
+    from freeproj.experiments.settings import flat, own_names, to_toml
 
-    if source and (Path(source) / "config.toml").is_file():
-        source = str(Path(source) / "config.toml")
-    chosen = read_config(source, parse_settings(settings))
+    chosen = _shown(source, settings)
+    if names := own_names(chosen):
+        echo(
+            f"Not imported: {', '.join(names)}. So it is not checked whether these "
+            "settings go together.",
+            err=True,
+        )
     text = json.dumps(flat(chosen), indent=2) + "\n" if as_json else to_toml(chosen)
-    click.echo(text, nl=False)
+    echo(text.rstrip("\n"))
 
 
 @config.command()
@@ -47,12 +56,21 @@ def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
 @_SET
 def init(file: Path, base: str, settings: tuple[str, ...]) -> None:
     """Write all settings to FILE; edit it and pass it to `freeproj train`."""
-    from freeproj.experiments.settings import read_config, to_toml
+    from freeproj.experiments.settings import to_toml
     from freeproj.storage.files import write_atomically
 
     if file.exists():
         raise ValueError(f"{file} exists already; name a new file.")
     text = f"# Started from {base}. A key that is left out has the paper's value.\n"
-    text += to_toml(read_config(base, parse_settings(settings)))
+    text += to_toml(_shown(base, settings))
     write_atomically(file, lambda out: out.write(text.encode()))
-    click.echo(file)
+    echo(file)
+
+
+def _shown(source: str | None, settings: tuple[str, ...]) -> TrainConfig:
+    """Read settings without importing what they name."""
+    from freeproj.experiments.settings import read_base, shown_config
+
+    if source and (Path(source) / "config.toml").is_file():
+        source = str(Path(source) / "config.toml")
+    return shown_config(read_base(source) if source else {}, parse_settings(settings))

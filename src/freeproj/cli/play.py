@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 import click
 import jax
 
+from freeproj.cli.stopping import exit_code
 from freeproj.envs import REGISTRY, Discrete, Environment, make
 from freeproj.envs.baselines import baselines
 from freeproj.envs.registry import find
+from freeproj.storage.signals import waiting
 
 __all__ = ["parse_action", "play"]
 
@@ -51,7 +53,7 @@ def play(task: str, seed: int | None, trials: int) -> None:
     except (EOFError, KeyboardInterrupt) as stop:
         click.echo(f"\nStopped in trial {len(returns)}.")
         click.echo(_summary(env, returns))
-        sys.exit(130 if isinstance(stop, KeyboardInterrupt) else 0)
+        sys.exit(exit_code(stop) if isinstance(stop, KeyboardInterrupt) else 0)
     click.echo(_summary(env, returns))
 
 
@@ -104,7 +106,8 @@ def _ask(names: Sequence[str]) -> int:
     """Prompt until an action is understood."""
     prompt = f"{'/'.join(names)}> " if len(names) <= 4 else "> "
     while True:
-        text = input(prompt)
+        with waiting():
+            text = input(prompt)
         if text.strip().lower() in _QUIT:
             raise EOFError
         try:

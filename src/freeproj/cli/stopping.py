@@ -1,19 +1,18 @@
 """How a command ends early: Ctrl-C, a scheduler's SIGTERM, or an error, on one line.
 
 Bad input ends with exit code 2, failed work with 1, Ctrl-C with 130 and SIGTERM with
-143. With `FREEPROJ_DEBUG=1` an error keeps its traceback.
+143; `storage.signals` says when they are taken. With `FREEPROJ_DEBUG=1` an error keeps
+its traceback.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import signal
-import threading
-from collections.abc import Iterator
 
-__all__ = ["TerminatedError", "exit_code", "explain", "terminable"]
+from freeproj.storage.signals import TerminatedError
+
+__all__ = ["TerminatedError", "exit_code", "explain"]
 
 _INPUT_ERRORS = (
     ValueError,
@@ -27,34 +26,13 @@ _INPUT_ERRORS = (
 _INPUT_NUMBERS = (errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL)
 
 
-class TerminatedError(KeyboardInterrupt):
-    """Raised on SIGTERM: ends a command as Ctrl-C does, with another exit code."""
-
-
-@contextlib.contextmanager
-def terminable() -> Iterator[None]:
-    """Turn SIGTERM into `TerminatedError`, so that it ends a command as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_signal: object) -> None:
-        raise TerminatedError
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def exit_code(error: BaseException) -> int:
     """Return the exit code that an error asks for."""
     if isinstance(error, TerminatedError):
         return 143
     if isinstance(error, KeyboardInterrupt):
         return 130
-    if isinstance(error, _INPUT_ERRORS):
+    if isinstance(error, _INPUT_ERRORS) or _is_no_device(error):
         return 2
     return 2 if isinstance(error, OSError) and error.errno in _INPUT_NUMBERS else 1
 
@@ -67,6 +45,10 @@ def explain(error: BaseException) -> str:
         return "The input is nested too deeply."
     if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" in str(error):
         return "Not enough memory for these settings."  # as XLA says it
+    if _is_no_device(error):
+        asked = os.environ.get("JAX_PLATFORMS", "")
+        said = f"JAX_PLATFORMS={asked} asks for it; " if asked else ""
+        return f"JAX finds no such device. {said}`freeproj doctor` lists devices."
     if isinstance(error, MemoryError):
         return f"Not enough memory. {error}".strip()
     if isinstance(error, OSError) and error.errno is not None:
@@ -78,4 +60,12 @@ def explain(error: BaseException) -> str:
     return (
         f"Unexpected {type(error).__name__}: {error}. Please report this; "
         "FREEPROJ_DEBUG=1 shows the traceback."
+    )
+
+
+def _is_no_device(error: BaseException) -> bool:
+    """Whether JAX cannot start on the device that it was told to use."""
+    text = str(error)
+    return isinstance(error, RuntimeError) and (
+        "Unable to initialize backend" in text or "Unknown backend" in text
     )

@@ -15,6 +15,8 @@ from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.stopping import exit_code
 from freeproj.cli.sweep_view import SweepView, duration
+from freeproj.storage.names import named_by
+from freeproj.storage.signals import stoppable
 
 __all__ = ["carry_out", "sweep"]
 
@@ -22,6 +24,7 @@ __all__ = ["carry_out", "sweep"]
 _STUDIES = sorted(
     path.stem for path in Path(__file__).parents[1].glob("studies/*.toml")
 )
+_SAVED = "Stopped; finished updates are saved. Rerun the same command to resume."
 _HELP = f"""Run all runs of STUDY: a TOML file, or one of {", ".join(_STUDIES)}.
 
 Finished runs are skipped and interrupted ones resumed, so rerun the same command after
@@ -109,7 +112,9 @@ def sweep(
         raise ValueError("--seeds-together works only with --engine local or ray.")
     from freeproj.experiments.study import read_study
 
-    configs = read_study(study, parse_settings(settings)).runs()
+    chosen = read_study(study, parse_settings(settings))
+    with named_by(study):
+        configs = chosen.runs(resolve=not dry_run)
     if dry_run or estimate:
         plan = _plan(configs, out)
         todo = [
@@ -163,7 +168,7 @@ def carry_out(
 def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) -> list:
     view = SweepView(todo, quiet=quiet)
     try:
-        with view:
+        with stoppable(_SAVED), view:
             return run(todo, out, report=view.show, **options)
     except KeyboardInterrupt as stop:
         echo(

@@ -12,11 +12,14 @@ from freeproj.cli.output import echo
 from freeproj.cli.settings import parse_settings
 from freeproj.cli.stopping import exit_code, explain
 from freeproj.cli.trackers import Tracker, open_trackers
+from freeproj.storage.signals import stoppable, take_stop
 
 if TYPE_CHECKING:
     from freeproj.cli.train_view import TrainProgress
 
 __all__ = ["train"]
+
+_SAVED = "Stopped; finished updates are saved. Rerun the same command to resume."
 
 
 @click.command()
@@ -71,7 +74,8 @@ def train(
     run = open_run(out, chosen)
     trackers = open_trackers(run.folder, flat(chosen), tensorboard, wandb)
     try:
-        with TrainProgress(chosen, len(run.log()), quiet) as progress:
+        progress = TrainProgress(chosen, len(run.log()), quiet)
+        with stoppable(_SAVED), progress:
             run_training(chosen, out, report=_reporter(progress, trackers))
     except KeyboardInterrupt as stop:
         done = len(run.log())
@@ -82,11 +86,13 @@ def train(
         )
         raise SystemExit(exit_code(stop)) from None
     except OSError as error:
-        echo(
-            f"freeproj: {explain(error)} The run keeps its last checkpoint: "
-            "fix this, then rerun the same command to resume.",
-            err=True,
+        kept = (
+            "The run keeps its last checkpoint: fix this, then rerun the same command "
+            "to resume."
+            if run.has_checkpoint
+            else f"{run.folder} has no checkpoint: the run will start anew."
         )
+        echo(f"freeproj: {explain(error)} {kept}", err=True)
         raise SystemExit(1) from None
     finally:
         for tracker in trackers:
@@ -105,5 +111,6 @@ def _reporter(progress: TrainProgress, trackers: list[Tracker]):
         progress.show(row)
         for tracker in trackers:
             tracker.log(row)
+        take_stop()
 
     return report

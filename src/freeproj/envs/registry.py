@@ -159,7 +159,9 @@ def _numbers(name: str) -> tuple[str, dict[str, int | float]]:
 def _factory(thing: Any, name: str) -> Callable[..., Environment]:
     if isinstance(thing, Environment):
         return lambda: thing
-    if not callable(thing):
+    # A class must be one of a task before it is called.
+    other_class = isinstance(thing, type) and not issubclass(thing, Environment)
+    if not callable(thing) or other_class:
         raise ValueError(f"{name} is not a task, nor a class or function of one.")
     made: Any = thing
     return made

@@ -4,7 +4,8 @@
     action = agent.act(observation)               # remembers what it saw and did
 
 A file holds weights, settings and a card: what the agent was trained on, what it earns
-under which map, and what it does not do. Nothing is pickled.
+under which map, what it does not do, and the checksum of its weights. Nothing is
+pickled. Weights that are not finite, or not those of the checksum, are refused.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.agents import ActorCritic
-from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.arrays import (
+    check_finite,
+    load_tree,
+    save_tree,
+    tree_digest,
+)
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, parse_toml, to_toml
 from freeproj.learning.config import TrainConfig
@@ -30,7 +36,7 @@ from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.spaces import Box
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED
-from freeproj.storage.names import suggestion
+from freeproj.storage.names import named_by, suggestion
 
 __all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent", "read_card"]
 
@@ -169,9 +175,15 @@ def load_agent(source: str | Path) -> LoadedAgent:
             f"{source}: no such run or file, and not a shipped agent."
             f"{suggestion(str(source), PRETRAINED)} Shipped: {', '.join(PRETRAINED)}."
         )
-    config = config_from(parse_toml(_text(path, "config"), path))
-    like = state_shapes(config)[-1].agent
-    return LoadedAgent(load_tree(path, like), config, read_card(path))
+    with named_by(path):
+        config = config_from(parse_toml(_text(path, "config"), path))
+    agent, card = _weights(path, state_shapes(config)[-1].agent), read_card(path)
+    if card.get("sha256", found := tree_digest(agent)) != found:  # 0.2 wrote none
+        raise ValueError(
+            f"{path} holds other weights than its card says; it is damaged or was "
+            "changed."
+        )
+    return LoadedAgent(agent, config, card)
 
 
 def export_agent(
@@ -181,7 +193,8 @@ def export_agent(
     path = Path(path)
     if path.suffix != ".npz":
         raise ValueError(f"FILE must end in .npz, got {path}.")
-    texts = {"config": to_toml(loaded.config), "card": json.dumps(dict(card))}
+    whole = {**card, "sha256": tree_digest(loaded.agent)}
+    texts = {"config": to_toml(loaded.config), "card": json.dumps(whole)}
     save_tree(path, loaded.agent, texts)
     return path
 
@@ -200,12 +213,19 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
     run = read_run(folder)
     likes = state_shapes(run.config)
     if run.is_finished:
-        agent = load_tree(run.folder / "agent.npz", likes[-1].agent)
+        run.check_finished()
+        agent = _weights(run.folder / "agent.npz", likes[-1].agent)
     elif run.has_checkpoint:
         agent = run.newest_state(*likes).agent
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)
+
+
+def _weights(path: Path, like: ActorCritic) -> ActorCritic:
+    agent = load_tree(path, like)
+    check_finite(agent, path)
+    return agent
 
 
 def _text(path: Path, name: str) -> str:

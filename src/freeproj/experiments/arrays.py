@@ -1,10 +1,12 @@
 """Trees of arrays on disk: stored by number, read into the shapes that are expected.
 
-Nothing is pickled.
+Nothing is pickled, and nothing is converted: an array must have the shape and the type
+that its place in the tree asks for.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from jaxtyping import PyTree
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED, check_regular, write_atomically
 
-__all__ = ["load_tree", "save_tree"]
+__all__ = ["check_finite", "load_tree", "save_tree", "tree_digest"]
 
 
 def save_tree(
@@ -53,14 +55,33 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
         raise ValueError(f"{path} cannot be read: {why}.") from error
     except DAMAGED as error:
         raise ValueError(f"{path} cannot be read: it is damaged.") from error
-    shapes = [jax.eval_shape(_plain, leaf).shape for leaf in leaves]
-    if [array.shape for array in stored] != shapes:
+    expected = [jax.eval_shape(_plain, leaf) for leaf in leaves]
+    if [(a.shape, a.dtype) for a in stored] != [(e.shape, e.dtype) for e in expected]:
         raise ValueError(
             f"{path} was written with other settings or another version: its arrays "
             "do not fit."
         )
     pairs = zip(leaves, stored, strict=True)
     return jax.tree.unflatten(structure, [_like(leaf, array) for leaf, array in pairs])
+
+
+def check_finite(tree: PyTree, path: Path) -> None:
+    """Refuse weights that are not finite; an error names the file and the place."""
+    for place, leaf in jax.tree_util.tree_leaves_with_path(tree):
+        numbers = jnp.issubdtype(leaf.dtype, jnp.inexact)
+        if numbers and not np.isfinite(np.asarray(leaf)).all():
+            name = jax.tree_util.keystr(place).lstrip(".")
+            raise ValueError(f"{path} has weights that are not finite, in {name}.")
+
+
+def tree_digest(tree: PyTree) -> str:
+    """Return the SHA-256 of all arrays of a tree, their shapes and types included."""
+    digest = hashlib.sha256()
+    for leaf in jax.tree.leaves(tree):
+        array = np.asarray(_plain(leaf))
+        digest.update(f"{array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _plain(leaf: Any) -> Any:

@@ -1,6 +1,7 @@
 """Read folders of runs into records; a cache beside the runs keeps the result.
 
-Runs are found by their `config.toml`, at any depth; other files are left alone. The
+Runs are found by their `config.toml`, up to 32 folders deep; other files are left
+alone. The
 cache, `.freeproj-dataset.npz`, is used for a run only while the names, times and sizes
 of its files are as they were when it was read, and only by the code that wrote it. A
 cache that is damaged, or cannot be written, is ignored.
@@ -23,8 +24,9 @@ __all__ = ["CACHE", "find_runs", "read_folder"]
 
 CACHE = ".freeproj-dataset.npz"
 _FILES = ("config.toml", "log.jsonl", "timing.jsonl", "final.json", "diverged.json")
-_READERS = ("config", "projection", "experiments/settings", "experiments/records",
-            "experiments/log", "experiments/store")  # fmt: skip
+_MAX_DEPTH = 32  # of the folders below the one that is read
+_READERS = ("learning/config", "projection/projection", "experiments/settings",
+            "experiments/records", "experiments/log", "experiments/store")  # fmt: skip
 
 _Signature = list[list[str | int]]
 
@@ -51,18 +53,25 @@ def read_folder(folder: Path) -> tuple[list[RunRecord], list[SetAside]]:
     return _placed(records, folder)
 
 
-def find_runs(folder: Path) -> Iterator[Path]:
-    """Yield the folders below a folder that have settings, sorted by path."""
-    with contextlib.suppress(PermissionError), os.scandir(folder) as entries:
-        below = sorted(entries, key=lambda entry: entry.name)
-        is_run = any(entry.name == "config.toml" for entry in below)
-        if is_run:
-            yield folder
-        for entry in below:
-            if entry.name.startswith(".") or (is_run and entry.name == "checkpoint"):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from find_runs(folder / entry.name)
+def find_runs(folder: Path, depth: int = 0) -> Iterator[Path]:
+    """Yield the folders below a folder that have settings, sorted by path.
+
+    A folder that may not be read is yielded too, so that it is named.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            below = sorted(entries, key=lambda entry: entry.name)
+    except PermissionError:
+        yield folder
+        return
+    is_run = any(entry.name == "config.toml" for entry in below)
+    if is_run:
+        yield folder
+    for entry in below if depth < _MAX_DEPTH else ():
+        if entry.name.startswith(".") or (is_run and entry.name == "checkpoint"):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from find_runs(folder / entry.name, depth + 1)
 
 
 def _read_cache(

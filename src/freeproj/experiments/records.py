@@ -5,6 +5,10 @@ Settings and logs are parsed, never executed: no `module:attribute` is imported 
 Logs of version 0.1 have `test/window/...` for the one map `evaluation.map`; they are
 read as `test/MAP/window/...`, today's names. A bad run gives a `SetAside` with its
 reason.
+
+The log of a run has the updates 1, 2, … A finished run has all of them, the last one in
+`final.json` too, and the hash of its settings in its folder's name. A run of which this
+is not true is damaged (`check_whole`).
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -23,9 +27,21 @@ from jaxtyping import Float, Int
 from freeproj.experiments.log import read_lines
 from freeproj.storage.files import DAMAGED, read_regular
 
-__all__ = ["HEALTHS", "RunRecord", "SetAside", "checked", "read_record"]
+if TYPE_CHECKING:
+    from freeproj.learning.config import TrainConfig
+
+__all__ = [
+    "HEALTHS",
+    "RunRecord",
+    "SetAside",
+    "check_whole",
+    "checked",
+    "read_record",
+]
 
 _NEEDED = ("task", "memory", "projection.length", "n_updates", "n_trials", "seed")
+_MAX_FINAL = 2**24  # bytes of final.json, which holds one line of a log
+_NAMED_BY_HASH = re.compile(r".*-n\d+-l\d+-s\d+-[0-9a-f]{12}", re.DOTALL)
 HEALTHS = ("running", "finished", "diverged", "damaged", "foreign", "duplicate")
 
 
@@ -84,7 +100,8 @@ def checked(record: RunRecord) -> RunRecord:
         if not re.fullmatch(r"[\w.-]{1,100}", key):
             raise ValueError(f"{key!r} is not the name of a setting")
         several = value if isinstance(value, tuple) else (value,)
-        if not all(isinstance(each, str | bool | int | float) for each in several):
+        plain = all(isinstance(each, str | bool | int | float) for each in several)
+        if not plain and key != "stages":
             raise ValueError(f"`{key}` must be a plain value, got {value!r}")
         typed(key, value)  # refuses a value of another kind
     if not 0 <= record.seed < 2**64:
@@ -96,56 +113,77 @@ def checked(record: RunRecord) -> RunRecord:
 
 def read_record(folder: Path) -> RunRecord | SetAside:
     """Read a run's folder; whatever is wrong with it becomes a reason."""
+    from freeproj.experiments.settings import (
+        flat_settings,
+        read_toml,
+        unresolved_config,
+    )
+
     try:
-        settings, meta = _read_settings(folder / "config.toml")
+        table = read_toml(folder / "config.toml")
+        settings, config = flat_settings(table), unresolved_config(table)
     except DAMAGED as error:
         return SetAside(folder, "foreign", _one_line(error))
+    meta = table.get("written_by", {})
+    meta = meta if isinstance(meta, dict) else {}
     try:
-        health = _health(folder)
         rows = read_lines(folder / "log.jsonl")
-        updates = _updates(rows)
         metrics = _columns(rows, settings["evaluation.maps"][0])
+        if reason := _diverged_reason(folder) or _divergence(rows, metrics):
+            return SetAside(folder, "diverged", reason)
+        check_whole(folder, config, rows, meta.get("schema"))
         seconds = _seconds(folder / "timing.jsonl")
     except DAMAGED as error:
         return SetAside(folder, "damaged", _one_line(error))
-    marked = _diverged_reason(folder) if health == "diverged" else ""
-    if reason := marked or _divergence(updates, metrics):
-        return SetAside(folder, "diverged", reason)
+    health = "finished" if (folder / "final.json").exists() else "running"
+    updates = np.arange(1, len(rows) + 1)
     return RunRecord(
         folder.name, settings, health, updates, metrics, folder, seconds, meta
     )
 
 
-def _read_settings(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    from freeproj.experiments.settings import flat_settings, read_toml
+def check_whole(
+    folder: Path,
+    config: TrainConfig,
+    rows: Sequence[Mapping[str, Any]],
+    schema: int | None = None,
+) -> None:
+    """Refuse a run whose name, settings, log and final record contradict each other.
 
-    table = read_toml(path)
-    meta = table.get("written_by", {})
-    return flat_settings(table), meta if isinstance(meta, dict) else {}
+    Args:
+        rows: of its log.
+        schema: that the run was written with, if it says so.
+    """
+    from freeproj.experiments.settings import SCHEMA, old_name, run_name
 
-
-def _health(folder: Path) -> str:
-    if (folder / "diverged.json").exists():
-        return "diverged"
-    return "finished" if (folder / "final.json").exists() else "running"
+    updates = [row.get("update") for row in rows]
+    # True equals 1, so the types count as well.
+    if updates != list(range(1, len(rows) + 1)) or {*map(type, updates)} - {int}:
+        raise ValueError("log.jsonl does not hold the updates 1, 2, … one by one")
+    if not (folder / "final.json").exists():
+        return
+    if len(rows) != config.n_updates:
+        raise ValueError(
+            f"it is marked as finished, but log.jsonl holds {len(rows)} of "
+            f"{config.n_updates} updates"
+        )
+    if json.loads(read_regular(folder / "final.json", _MAX_FINAL)) != rows[-1]:
+        raise ValueError("final.json is not the last line of log.jsonl")
+    # The names of other schemas are not known; a folder may have a name of its own.
+    known = schema in (None, 1, SCHEMA) and _NAMED_BY_HASH.fullmatch(folder.name)
+    if known and folder.name not in (run_name(config), old_name(config)):
+        raise ValueError("config.toml holds other settings than the folder's name says")
 
 
 def _diverged_reason(folder: Path) -> str:
+    """Return what the run's mark says, "" without a mark."""
+    path = folder / "diverged.json"
+    if not path.exists():
+        return ""
     try:
-        data = read_regular(folder / "diverged.json", 2**16)
-        return str(json.loads(data)["reason"])
+        return str(json.loads(read_regular(path, 2**16))["reason"])
     except DAMAGED:
         return "marked as diverged"
-
-
-def _updates(rows: Sequence[Mapping[str, Any]]) -> Int[np.ndarray, " n"]:
-    updates = [row["update"] for row in rows]
-    if any(type(number) is not int for number in updates):
-        raise ValueError("log.jsonl has a line without the number of its update")
-    numbers = np.asarray(updates, np.int64)
-    if (np.diff(numbers) <= 0).any():
-        raise ValueError("log.jsonl has its updates out of order")
-    return numbers
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], old_map: str) -> dict[str, np.ndarray]:
@@ -186,12 +224,14 @@ def _today(name: str, old_map: str) -> str:
     )
 
 
-def _divergence(updates: np.ndarray, metrics: Mapping[str, np.ndarray]) -> str:
+def _divergence(
+    rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, np.ndarray]
+) -> str:
     """Say where a loss became nan, or return "". Version 0.1 did not stop there."""
     for name in ("loss/policy", "loss/value", "loss/gradient_norm"):
         bad = np.flatnonzero(np.isnan(metrics.get(name, np.zeros(0))))
         if bad.size:
-            return f"{name} is not finite at update {updates[bad[0]]}"
+            return f"{name} is not finite at update {rows[bad[0]].get('update')}"
     return ""
 
 

@@ -35,7 +35,7 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
-from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.arrays import check_finite, load_tree, save_tree
 from freeproj.experiments.log import (
     read_lines,
     to_line,
@@ -43,21 +43,24 @@ from freeproj.experiments.log import (
     with_nans,
     without_nans,
 )
+from freeproj.experiments.records import check_whole
 from freeproj.experiments.settings import (
     SCHEMA,
     old_name,
     read_config,
+    read_toml,
     run_name,
     to_toml,
+    unresolved_config,
 )
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.train import DivergedError, TrainState, seed_key, start, train
 from freeproj.storage.files import (
     DAMAGED,
     append_synced,
-    check_regular,
     clear_temporaries,
     lock_file,
+    open_lock,
     read_regular,
     write_atomically,
 )
@@ -96,8 +99,7 @@ class Run:
         self._synced = -math.inf  # monotonic time of the last synced state
 
     def __repr__(self) -> str:
-        done = f"{len(self.log())} of {self.config.n_updates} updates"
-        return f"Run({str(self.folder)!r}, {self.health}, {done})"
+        return f"Run({str(self.folder)!r}, {self.health})"
 
     @property
     def is_finished(self) -> bool:
@@ -106,10 +108,28 @@ class Run:
 
     @property
     def health(self) -> str:
-        """`running`, `finished` or `diverged`; a damaged run cannot be opened."""
+        """`running`, `finished`, `diverged` or `damaged`."""
+        if self.damage():
+            return "damaged"
         if (self.folder / "diverged.json").exists():
             return "diverged"
         return "finished" if self.is_finished else "running"
+
+    def damage(self) -> str:
+        """Return why the run's files cannot be trusted, or "" if they can."""
+        try:
+            check_whole(self.folder, self.config, read_lines(self._log))
+        except DAMAGED as error:
+            return str(error)
+        return ""
+
+    def check_finished(self) -> None:
+        """Refuse a finished run that is damaged; its files are left as they are."""
+        if why := self.damage():
+            raise ValueError(
+                f"{self.folder} is damaged: {why.rstrip('.')}. Restore its files, or "
+                "move the folder away to train it again."
+            )
 
     @property
     def has_checkpoint(self) -> bool:
@@ -118,7 +138,7 @@ class Run:
 
     def log(self) -> list[dict[str, Any]]:
         """Read the updates so far; a line torn by a crash is left out."""
-        return [with_nans(row) for row in read_lines(self.folder / "log.jsonl")]
+        return [with_nans(row) for row in read_lines(self._log)]
 
     def times(self) -> list[float]:
         """Read when each update ended, in seconds since 1970."""
@@ -169,10 +189,9 @@ class Run:
     def record(self, state: PyTree, row: dict[str, Any]) -> None:
         """Append an update to the log, then store the state behind it."""
         sync = time.monotonic() - self._synced >= SYNC_SECONDS
-        log, timing = self.folder / "log.jsonl", self.folder / "timing.jsonl"
-        append_synced(log, to_line(without_nans(row)), sync=sync)
+        append_synced(self._log, to_line(without_nans(row)), sync=sync)
         now = {"update": row["update"], "time": time.time()}
-        append_synced(timing, to_line(now), sync=False)
+        append_synced(self.folder / "timing.jsonl", to_line(now), sync=False)
         save_tree(self._checkpoint if sync else self._latest, state, sync=sync)
         if sync:
             self._synced = time.monotonic()
@@ -186,7 +205,7 @@ class Run:
 
     def finish(self, agent: PyTree) -> None:
         """Store the weights, and the last line of the log as the end of the run."""
-        append_synced(self.folder / "log.jsonl", b"")  # sync what is there
+        append_synced(self._log, b"")  # sync what is there
         save_tree(self.folder / "agent.npz", agent)
         last = json.dumps(without_nans(self.log()[-1]), indent=2) + "\n"
         write_atomically(
@@ -218,10 +237,7 @@ class Run:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other processes out, for as long as this one lives."""
-        path = self.folder / "lock"
-        if path.exists():
-            check_regular(path)  # opening a pipe would block forever
-        with open(path, "w") as file:
+        with open_lock(self.folder / "lock") as file:
             try:
                 lock_file(file)
             except BlockingIOError:
@@ -229,6 +245,10 @@ class Run:
                     f"{self.folder} is being written by another process; wait for it."
                 ) from None
             yield
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "log.jsonl"
 
     @property
     def _checkpoint(self) -> Path:
@@ -240,7 +260,7 @@ class Run:
 
     def _has_logged(self, n_done: int) -> bool:
         try:
-            rows = read_lines(self.folder / "log.jsonl", n_done)
+            rows = read_lines(self._log, n_done)
         except ValueError:
             return False
         return [row.get("update") for row in rows] == list(range(1, n_done + 1))
@@ -263,7 +283,7 @@ def open_run(out: str | Path, config: TrainConfig) -> Run:
     if not stored.exists():
         text = to_toml(config) + _written_by()
         write_atomically(stored, lambda file: file.write(text.encode()))
-    elif _config_of(stored) != config:
+    elif unresolved_config(read_toml(stored)) != config:
         raise ValueError(
             f"{folder} holds other settings than its name says; it is left alone. "
             "Choose another `--out`."
@@ -294,6 +314,7 @@ def run_training(
     run = open_run(out, config)
     with run.lock():
         if run.is_finished:
+            run.check_finished()
             return run
         state = begin_run(run)
 
@@ -340,8 +361,14 @@ def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
     *others, last = likes
     for like in others:
         with contextlib.suppress(ValueError):
-            return load_tree(path, like)
-    return load_tree(path, last)
+            return _checked_state(path, like)
+    return _checked_state(path, last)
+
+
+def _checked_state(path: Path, like: PyTree) -> PyTree:
+    state = load_tree(path, like)
+    check_finite(getattr(state, "agent", ()), path)
+    return state
 
 
 def _written_by() -> str:

@@ -46,6 +46,7 @@ def run_seeds(
                 run = open_run(out, config)
                 locks.enter_context(run.lock())
                 if run.is_finished:
+                    run.check_finished()
                     ends[config] = run
                 else:
                     begun[run] = begin_run(run)

@@ -20,7 +20,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,13 @@ from freeproj.envs import make
 from freeproj.learning.config import TrainConfig
 from freeproj.projection.words import count_words, generators_for
 from freeproj.storage.files import read_regular
-from freeproj.storage.names import is_import_name, suggestion
+from freeproj.storage.names import (
+    is_import_name,
+    is_own_name,
+    named_by,
+    suggestion,
+    without_imports,
+)
 
 __all__ = [
     "RENAMED",
@@ -42,14 +48,17 @@ __all__ = [
     "flat_settings",
     "nearest_key",
     "old_name",
+    "own_names",
     "parse_toml",
     "plain_settings",
     "read_base",
     "read_config",
     "read_toml",
     "run_name",
+    "shown_config",
     "to_toml",
     "typed",
+    "unresolved_config",
 ]
 
 _CONFIGS = Path(__file__).parents[1] / "configs"
@@ -92,7 +101,10 @@ def read_config(
     source: str | Path | None = None, settings: Mapping[str, Any] | None = None
 ) -> TrainConfig:
     """Read a TOML file, or a shipped one by its name, and override `settings`."""
-    return config_from({} if source is None else read_base(source), settings or {})
+    tables = {} if source is None else read_base(source)
+    given = [str(source)] if source is not None else []
+    with named_by(" or ".join([*given, *(["--set"] if settings else [])])):
+        return config_from(tables, settings or {})
 
 
 def config_from(
@@ -113,6 +125,50 @@ def config_from(
     for name, table in sections.items():
         top[name] = type(getattr(_default_config(), name))(**table)
     return TrainConfig(**top)
+
+
+def unresolved_config(
+    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> TrainConfig:
+    """Return what `config_from` would, importing nothing that the settings name.
+
+    For reading files of others: it has a name and can be written, but whether its
+    values go together is not checked.
+    """
+    with without_imports():
+        return _unresolved(plain_settings(values, settings))
+
+
+def shown_config(
+    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
+) -> TrainConfig:
+    """Return settings to show: checked, unless they name modules of a user."""
+    config = unresolved_config(values, settings)
+    return config if own_names(config) else config_from(values, settings)
+
+
+def own_names(config: TrainConfig) -> list[str]:
+    """Return the names in settings for which a user's module would be imported."""
+
+    def texts(value: Any) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, tuple):
+            for each in value:
+                yield from texts(each)
+
+    return [name for name in texts(tuple(flat(config).values())) if is_own_name(name)]
+
+
+def _unresolved(plain: Mapping[str, Any]) -> TrainConfig:
+    sections: dict[str, dict[str, Any]] = {}
+    for key, value in plain.items():
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = value
+    top = sections.pop("")
+    for name, table in sections.items():
+        top[name] = _unchecked(type(getattr(_default_config(), name)), table)
+    return _unchecked(TrainConfig, top)
 
 
 def flat(config: TrainConfig) -> dict[str, Any]:
@@ -252,6 +308,14 @@ def _defaults() -> dict[str, Any]:
     return flat(_default_config())
 
 
+def _unchecked(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """Make a frozen object from all of its fields, without its own checks."""
+    made = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
 def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Write the keys of older versions as they are written today."""
     current: dict[str, Any] = {}
@@ -333,7 +397,7 @@ def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _task_name(name: str) -> str:
     """Return the usual name of a known task; any other name as it is."""
-    return name if is_import_name(name) else make(name).name
+    return name if is_import_name(name.partition("(")[0]) else make(name).name
 
 
 def _name(config: TrainConfig, hashed: str) -> str:

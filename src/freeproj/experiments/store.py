@@ -110,10 +110,7 @@ def _unpack(
 def _record(
     entry: Mapping[str, Any], updates: np.ndarray, metrics: Mapping[str, np.ndarray]
 ) -> RunRecord:
-    settings = {
-        key: tuple(value) if isinstance(value, list) else value
-        for key, value in entry["settings"].items()
-    }
+    settings = {key: _hashable(value) for key, value in entry["settings"].items()}
     seconds = math.nan if entry["seconds"] is None else float(entry["seconds"])
     record = RunRecord(
         name=str(entry["name"]),
@@ -125,3 +122,8 @@ def _record(
         meta=dict(entry["meta"]),
     )
     return checked(record)
+
+
+def _hashable(value: Any) -> Any:
+    """Return lists, which is how JSON has tuples, as tuples; `stages` has several."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value

@@ -44,6 +44,7 @@ from freeproj.experiments.settings import (
     read_base,
     read_toml,
     run_name,
+    shown_config,
 )
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.names import suggestion
@@ -86,9 +87,19 @@ class Grid:
     override: tuple[tuple[_Flat, _Flat], ...] = ()
     final: _Flat = field(default_factory=dict)
 
-    def runs(self) -> tuple[TrainConfig, ...]:
-        """Return the settings of every run, in the order of the grid."""
-        runs = [self._run(cell) for cell in self._cells() if not self._left_out(cell)]
+    def runs(self, *, resolve: bool = True) -> tuple[TrainConfig, ...]:
+        """Return the settings of every run, in the order of the grid.
+
+        Args:
+            resolve: import the modules that the study names; without, its runs can be
+                listed, but not carried out.
+        """
+        make = config_from if resolve else shown_config
+        runs = [
+            make(self._tables, self._settings_of(cell))
+            for cell in self._cells()
+            if not self._left_out(cell)
+        ]
         if not runs:
             raise ValueError(
                 "The study has no runs: its grid is empty, or all are excluded."
@@ -110,12 +121,12 @@ class Grid:
         values = itertools.product(*self.grid.values())
         return [dict(zip(self.grid, each, strict=True)) for each in values]
 
-    def _run(self, cell: _Flat) -> TrainConfig:
+    def _settings_of(self, cell: _Flat) -> _Flat:
         changes = {**self.settings, **cell}
         for match, settings in self.override:
             if self._matches(cell, match):
                 changes |= settings
-        return self._config({**changes, **self.final})
+        return {**changes, **self.final}
 
     def _left_out(self, cell: _Flat) -> bool:
         return any(self._matches(cell, match) for match in self.exclude)
@@ -130,9 +141,6 @@ class Grid:
             if plain[key] not in (wanted if isinstance(wanted, list) else [wanted]):
                 return False
         return True
-
-    def _config(self, settings: _Flat) -> TrainConfig:
-        return config_from(self._tables, settings)
 
     @functools.cached_property
     def _tables(self) -> Mapping[str, Any]:
@@ -223,7 +231,12 @@ def _override(table: Any) -> tuple[_Flat, _Flat]:
 
 
 def _overridden(study: Grid, settings: _Flat) -> Grid:
-    chosen = _table(dict(settings), "settings")
+    # `seeds=3` counts them, as in the grid; `seed=3` is one of them.
+    given = {
+        key: [each] if key == "seed" and isinstance(each, int) else each
+        for key, each in settings.items()
+    }
+    chosen = _table(given, "settings")
     axes = {key: value for key, value in chosen.items() if key in study.grid}
     return dataclasses.replace(
         study,

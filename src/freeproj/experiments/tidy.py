@@ -12,7 +12,6 @@ import csv
 import io
 import json
 import math
-import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ import numpy as np
 
 from freeproj.experiments.records import RunRecord, checked
 from freeproj.storage.files import check_regular, write_atomically
+from freeproj.storage.parquet import duckdb_or_hint, open_parquet
 
 if TYPE_CHECKING:
     from freeproj.experiments.dataset import Dataset
@@ -32,6 +32,7 @@ __all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
 _BEFORE, _AFTER = ("run", "health", "seconds"), ("update", "metric", "value")
 _INDEXED = re.compile(r"(.*)\[(\d{1,4})\]", re.ASCII | re.DOTALL)
 _MAX_LINE = 2**20  # characters
+_MAX_RUNS = 100_000
 
 
 def write_csv(dataset: Dataset, path: Path) -> Path:
@@ -52,7 +53,7 @@ def write_csv(dataset: Dataset, path: Path) -> Path:
 
 def write_parquet(dataset: Dataset, path: Path) -> Path:
     """Write the table as Parquet."""
-    duckdb = _duckdb()
+    duckdb = duckdb_or_hint()
     with tempfile.TemporaryDirectory() as folder:
         table = write_csv(dataset, Path(folder) / "table.csv")
         out = Path(folder) / "table.parquet"
@@ -85,17 +86,22 @@ def read_csv(path: Path) -> tuple[RunRecord, ...]:
 def read_parquet(path: Path) -> tuple[RunRecord, ...]:
     """Read a table from Parquet."""
     check_regular(path)
-    duckdb = _duckdb()
+    duckdb = duckdb_or_hint()
+    # A row has numbers of its own: a quarter of a byte at the least.
+    max_rows = 10**6 + 4 * path.stat().st_size
     try:
-        with duckdb.connect() as connection:
-            # Brackets escape the characters that DuckDB would read as a pattern.
-            name = re.sub(r"([*?\[])", r"[\1]", os.fspath(path))
-            table = connection.read_parquet(name)
-            header = table.columns
+        with open_parquet(path, max_rows=max_rows) as cursor:
+            header = [column[0] for column in cursor.description]
             _check_header(path, header)
-            return _records(path, header, iter(table.fetchall()))
+            return _records(path, header, _fetched(cursor))
     except duckdb.Error as error:
         raise ValueError(f"{path} is not a Parquet file of runs: {error}") from error
+
+
+def _fetched(cursor: Any) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a query a few at a time."""
+    while rows := cursor.fetchmany(256):
+        yield from rows
 
 
 def _lines(path: Path, file: TextIO) -> Iterator[str]:
@@ -168,6 +174,8 @@ def _records(
             )
         update, value = _pair(path, number, row[place["update"]], row[place["value"]])
         metrics = runs.setdefault(tuple(_plain(row[i]) for i in fixed), {})
+        if len(runs) > _MAX_RUNS:
+            raise ValueError(f"{path} has more than {_MAX_RUNS:,} runs.")
         column = metrics.setdefault(str(row[place["metric"]]), {})
         if update in column:
             raise ValueError(f"{path}, line {number}: this update is there twice.")
@@ -248,13 +256,3 @@ def _seconds(path: Path, text: str) -> float:
         return float(text) if text else math.nan
     except ValueError:
         raise ValueError(f"{path}: `seconds` must be a number, got {text!r}.") from None
-
-
-def _duckdb() -> Any:
-    try:
-        import duckdb
-    except ImportError as error:
-        raise ImportError(
-            'Parquet needs duckdb: python -m pip install "freeproj[report]"'
-        ) from error
-    return duckdb

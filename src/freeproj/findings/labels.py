@@ -140,7 +140,10 @@ def run_counts(dataset: Any) -> str:
     said = ", ".join(f"{n} {health}" for health, n in counts.items() if n)
     text = f"{total} run{'s' * (total != 1)}: {said}."
     if dataset.set_aside:
-        shown = [f"{each.path} ({each.reason})" for each in dataset.set_aside[:3]]
+        shown = [
+            f"{each.health} {each.path} ({each.reason})"
+            for each in dataset.set_aside[:3]
+        ]
         more = len(dataset.set_aside) - len(shown)
         shown += [f"{more} more"] if more else []
         text += f" Set aside: {'; '.join(shown)}."

@@ -25,6 +25,7 @@ __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "Stage", "TrainConf
 
 
 _MOST = 2**31 - 1  # JAX counts in 32 bits
+_MOST_TRIALS = 2**16  # an evaluation keeps the return of every trial
 _Task = str | Environment | Callable[..., Environment]
 Stage = tuple[tuple[str, Any], ...]  # dotted settings and their values, sorted
 # What the agent is made of cannot change on the way.
@@ -38,6 +39,10 @@ def _check(condition: bool, name: str, rule: str, value: Any) -> None:
 
 def _check_count(name: str, value: int, least: int = 1) -> None:
     _check(least <= value <= _MOST, name, f"lie in [{least}, 2^31 - 1]", value)
+
+
+def _check_trials(name: str, value: int, least: int = 1) -> None:
+    _check(least <= value <= _MOST_TRIALS, name, f"lie in [{least}, 65536]", value)
 
 
 def _check_steps(section: str, n_envs: int, n_steps: int) -> None:
@@ -133,8 +138,8 @@ class EvaluationConfig:
     episodes: bool = True
 
     def __post_init__(self):
-        for name in ("every", "n_trials"):
-            _check_count(f"evaluation.{name}", getattr(self, name), least=0)
+        _check_count("evaluation.every", self.every, least=0)
+        _check_trials("evaluation.n_trials", self.n_trials, least=0)
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
@@ -208,8 +213,9 @@ class TrainConfig:
         object.__setattr__(self, "task", names)
         object.__setattr__(self, "memory", as_name(self.memory))
         MEMORIES.resolve(self.memory)
-        for name in ("n_updates", "n_envs", "n_steps", "n_trials"):
+        for name in ("n_updates", "n_envs", "n_steps"):
             _check_count(name, getattr(self, name))
+        _check_trials("n_trials", self.n_trials)
         _check_steps("", self.n_envs, self.n_steps)
         for name in ("redraw_every", "frame_size"):
             _check_count(name, getattr(self, name), least=0)

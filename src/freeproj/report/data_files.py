@@ -6,7 +6,6 @@ said in one line. Rows stay rows: the reader does not guess what they stand for.
 
 from __future__ import annotations
 
-import re
 import warnings
 import zipfile
 from pathlib import Path
@@ -14,8 +13,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.storage.arrays import read_array
+from freeproj.storage.arrays import read_array, read_member
 from freeproj.storage.files import DAMAGED
+from freeproj.storage.parquet import open_parquet
 
 __all__ = ["FORMATS", "read_matrix", "read_numbers"]
 
@@ -77,8 +77,7 @@ def _read_npz(path: Path, array: str | None) -> np.ndarray:
             if array is None and len(members) == 1:
                 (array,) = members
             if array in members:
-                with archive.open(members[array]) as file:
-                    return read_array(file, members[array].file_size)
+                return read_member(archive, members[array])
     except DAMAGED as error:
         raise ValueError(_not_plain(path)) from error
     known = ", ".join(members) or "none"
@@ -132,11 +131,9 @@ def _is_number(cell: str) -> bool:
 def _read_parquet(path: Path) -> np.ndarray:
     import duckdb  # in the extra `report`
 
-    literal = re.sub(r"([*?\[])", r"[\1]", str(path))  # a name, not a pattern
     try:
-        with duckdb.connect() as connection:
-            relation = connection.execute("SELECT * FROM read_parquet(?)", [literal])
-            columns = relation.fetchnumpy()
+        with open_parquet(path) as cursor:
+            columns = cursor.fetchnumpy()
     except duckdb.Error as error:
         raise ValueError(f"{path} is not a Parquet file that can be read.") from error
     for name, column in columns.items():

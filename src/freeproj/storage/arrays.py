@@ -1,7 +1,8 @@
 """Read .npy and .npz files of unknown origin: numbers and text, nothing unpickled.
 
 A file may claim any size. So the claimed size is compared with the bytes in the file,
-and with a limit, before memory is allocated.
+and with a limit, before memory is allocated. A member of an archive is read to its end,
+which is where its checksum is compared: one changed byte is an error.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
 from freeproj.storage.files import check_regular
 
-__all__ = ["MAX_BYTES", "read_array", "read_arrays"]
+__all__ = ["MAX_BYTES", "read_array", "read_arrays", "read_member"]
 
 MAX_BYTES = 2**32  # of all arrays of a file of our own
 
@@ -47,7 +48,17 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
             raise ValueError(f"it unpacks to more than {MAX_BYTES >> 30} GiB")
         arrays = {}
         for member in members:
-            with archive.open(member) as file:
-                name = member.filename.removesuffix(".npy")
-                arrays[name] = read_array(file, member.file_size)
+            name = member.filename.removesuffix(".npy")
+            if name in arrays:
+                raise ValueError(f"{name!r} is there twice")
+            arrays[name] = read_member(archive, member)
     return arrays
+
+
+def read_member(archive: ZipFile, member: ZipInfo) -> np.ndarray:
+    """Read one array of an .npz file, and all of its bytes: their CRC must match."""
+    with archive.open(member) as file:
+        array = read_array(file, member.file_size)
+        if file.read(1):  # at the end of the member zipfile compares the checksum
+            raise ValueError(f"{member.filename} has bytes after its array")
+    return array

@@ -8,6 +8,7 @@ are regular files: reading a pipe could block forever.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import secrets
@@ -16,9 +17,11 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
+
+from freeproj.storage.signals import stoppable
 
 __all__ = [
     "DAMAGED",
@@ -26,6 +29,7 @@ __all__ = [
     "check_regular",
     "clear_temporaries",
     "lock_file",
+    "open_lock",
     "read_regular",
     "write_atomically",
 ]
@@ -53,21 +57,24 @@ def write_atomically(
     write(contents)
     _make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        _store(temporary, contents.getvalue(), os.O_CREAT | os.O_EXCL, sync=sync)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    if sync:
-        _sync_folder(path.parent)
+    with stoppable():  # a signal waits, so that no temporary file stays behind
+        try:
+            _store(temporary, contents.getvalue(), os.O_CREAT | os.O_EXCL, sync=sync)
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        if sync:
+            _sync_folder(path.parent)
 
 
 def append_synced(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Append to a file and wait until it is on disk, unless `sync` is off."""
     is_new = not path.exists()
-    _store(path, data, os.O_CREAT | os.O_APPEND, sync=sync)
+    # A link could lead to any file of the user's.
+    no_link = getattr(os, "O_NOFOLLOW", 0)
+    _store(path, data, os.O_CREAT | os.O_APPEND | no_link, sync=sync)
     if is_new and sync:
         _sync_folder(path.parent)
 
@@ -95,6 +102,23 @@ def lock_file(file: IO[Any]) -> None:
             raise BlockingIOError(f"{file.name} is locked") from error
     else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def open_lock(path: Path) -> Iterator[IO[Any]]:
+    """Open a file to lock, as it is; never one that a link leads to, or a pipe."""
+    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o644)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise ValueError(f"{path} is a link, not a lock; delete it.") from None
+        raise
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"{path} is not a regular file.")
+    with os.fdopen(handle, "rb") as file:
+        yield file
 
 
 def check_regular(path: str | Path) -> None:

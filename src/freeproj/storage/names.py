@@ -4,30 +4,53 @@ A `Registry` holds the things of one kind (tasks, memories, families, maps, figu
 claims) by name. Every name in a setting goes through `resolve`, so that a user's own
 object works in TOML, on the command line, in workers and in reports without any change
 in the package. For a misspelt name the error suggests the nearest known one.
+
+To import a module is to run it. So a name is imported only by what must have the thing
+itself, never while reading (`without_imports`); the command line says what is imported,
+from which file and named by what (`announcing`, `named_by`); and modules of Python, or
+of the libraries that this package stands on, are refused: they hold nothing that a user
+has written for it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
+import importlib.machinery
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 __all__ = [
     "Registry",
+    "announcing",
     "as_name",
     "import_name",
     "import_own",
     "is_import_name",
+    "is_own_name",
     "name_of",
+    "named_by",
     "printable",
     "suggestion",
+    "without_imports",
 ]
 
 _T = TypeVar("_T")
+_LIBRARIES = (
+    *("click", "duckdb", "equinox", "jax", "jaxlib", "jaxtyping", "jinja2"),
+    *("matplotlib", "numpy", "optax", "PIL", "pip", "ray", "rich", "scipy"),
+    *("setuptools", "tensorboardX", "threadpoolctl", "torch", "wandb"),
+)
+# What names the modules to import; None: nothing may be imported.
+_SOURCE: ContextVar[str | None] = ContextVar("source", default="")
+_TELL: ContextVar[Callable[[str], None] | None] = ContextVar("tell", default=None)
+_told: set[str] = set()  # each module is announced once
 
 
 class Registry(Generic[_T]):
@@ -79,11 +102,57 @@ def is_import_name(name: str) -> bool:
     return bool(colon) and all(part.isidentifier() for part in parts)
 
 
+def is_own_name(name: str) -> bool:
+    """Whether a name, without numbers in brackets, is `module:attribute` of a user."""
+    plain = name.partition("(")[0]
+    return is_import_name(plain) and _top(plain) != "freeproj"
+
+
+@contextlib.contextmanager
+def named_by(source: object) -> Iterator[None]:
+    """Say what names the modules that are imported in this block: a file, a run."""
+    if _SOURCE.get() is None:  # what is forbidden stays so
+        yield
+        return
+    token = _SOURCE.set(str(source))
+    try:
+        yield
+    finally:
+        _SOURCE.reset(token)
+
+
+@contextlib.contextmanager
+def without_imports() -> Iterator[None]:
+    """Refuse to import modules of a user in this block: it only reads."""
+    token = _SOURCE.set(None)
+    try:
+        yield
+    finally:
+        _SOURCE.reset(token)
+
+
+@contextlib.contextmanager
+def announcing(tell: Callable[[str], None]) -> Iterator[None]:
+    """Call `tell` with a line for every module of a user before it is imported."""
+    token = _TELL.set(tell)
+    try:
+        yield
+    finally:
+        _TELL.reset(token)
+
+
 def import_name(name: str, kind: str = "object") -> Any:
     """Import `module:attribute`; modules of the working directory are found too."""
     module, _, attribute = name.partition(":")
+    _refuse_libraries(name, kind, module)
+    if _SOURCE.get() is None and is_own_name(name):
+        raise ValueError(f"The {kind} {name!r} is not imported while reading.")
+    _find_working_directory()
+    _announce(name, module)
     thing: Any = import_own(module, f"{kind} {name!r}")
     for part in attribute.split("."):
+        if isinstance(thing, ModuleType):
+            _refuse_libraries(name, kind, thing.__name__)
         if not hasattr(thing, part):
             near = suggestion(part, (each for each in dir(thing) if each[0] != "_"))
             raise ValueError(f"The {kind} {name!r}: {module} has no {part!r}.{near}")
@@ -93,9 +162,7 @@ def import_name(name: str, kind: str = "object") -> Any:
 
 def import_own(module: str, what: str = "module") -> Any:
     """Import a module; those of the working directory are found too."""
-    # Unlike `python -m`, an installed command does not search the working directory.
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.append(os.getcwd())
+    _find_working_directory()
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -103,6 +170,40 @@ def import_own(module: str, what: str = "module") -> Any:
             f"The {what} cannot be imported: {error}. Run from the folder of "
             f"{module.split('.')[0]}.py, or install it."
         ) from error
+
+
+def _find_working_directory() -> None:
+    # Unlike `python -m`, an installed command does not search the working directory.
+    # It comes last: a module there cannot stand in for one that is installed.
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
+
+
+def _refuse_libraries(name: str, kind: str, module: str) -> None:
+    top = _top(module)
+    if top in sys.stdlib_module_names or top in _LIBRARIES:
+        owner = "Python" if top in sys.stdlib_module_names else "a library"
+        raise ValueError(
+            f"The {kind} {name!r} cannot be made: {top} is a module of {owner}, not a "
+            f"{kind} of yours."
+        )
+
+
+def _announce(name: str, module: str) -> None:
+    """Tell once what is imported, from which file, and what names it."""
+    tell, top = _TELL.get(), _top(module)
+    if tell is None or top in (*_told, "freeproj"):
+        return
+    _told.add(top)
+    spec = importlib.machinery.PathFinder.find_spec(top)  # looks, and imports nothing
+    if spec is not None:
+        place = spec.origin or ", ".join(spec.submodule_search_locations or ())
+        source = _SOURCE.get() or "the command line"
+        tell(f"Importing {name} from {place}, named by {source}.")
+
+
+def _top(module: str) -> str:
+    return module.partition(":")[0].partition(".")[0]
 
 
 def name_of(thing: Any) -> str:

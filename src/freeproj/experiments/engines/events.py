@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,12 +50,13 @@ def split_finished(
 ) -> tuple[list[TrainConfig], list[TrainConfig]]:
     """Return the runs that are still to be done, and those that are finished.
 
-    A folder whose settings are not those its name stands for is an error.
+    A folder whose settings are not those its name stands for is an error. A finished
+    run that is damaged is still to be done: carrying it out says what is wrong.
     """
     todo, finished = [], []
     for config in configs:
         folder = run_folder(out, config)
-        done = folder.exists() and open_run(out, config).is_finished
+        done = folder.exists() and open_run(out, config).health == "finished"
         (finished if done else todo).append(config)
     return todo, finished
 
@@ -66,7 +68,9 @@ def programs_of(config: TrainConfig) -> TrainConfig:
 
 def cell_of(config: TrainConfig) -> Hashable:
     """Return all settings but the seed: runs of one cell can be trained together."""
-    return tuple(value for key, value in vars(config).items() if key != "seed")
+    # Not `vars`: what the object has cached is no setting.
+    names = (each.name for each in dataclasses.fields(config))
+    return tuple(getattr(config, name) for name in names if name != "seed")
 
 
 def last_lines(text: str, n_lines: int = 12) -> str:

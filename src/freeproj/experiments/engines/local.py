@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from freeproj.experiments.engines.events import (
 from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.settings import run_name, to_toml
 from freeproj.learning.config import TrainConfig
+from freeproj.storage.signals import take_stop
 
 __all__ = ["measure_costs", "n_cores", "run_local"]
 
@@ -63,8 +64,13 @@ def run_local(
     with ThreadPoolExecutor(n_workers) as pool:
         threads = [pool.submit(work.carry_out) for _ in range(n_workers)]
         try:
-            for thread in threads:
-                thread.result()
+            n_running = len(threads)
+            while n_running:
+                done, running = wait(threads, _POLL / 4, FIRST_EXCEPTION)
+                for thread in done:
+                    thread.result()
+                take_stop()
+                n_running = len(running)
         except BaseException:
             work.stop()
             raise

@@ -33,6 +33,7 @@ from freeproj.experiments.engines.worker import SINGLE_THREAD, train_runs
 from freeproj.experiments.run import read_run
 from freeproj.experiments.settings import run_name, to_toml
 from freeproj.learning.config import TrainConfig
+from freeproj.storage.signals import take_stop
 
 # Ray reads this when it is imported: workers get no environment of their own.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -175,6 +176,7 @@ class _Tasks:
                 self._submit(task, seeds[first : first + seeds_together])
         try:
             while self._under_way:
+                take_stop()
                 ended, _ = ray.wait(list(self._under_way), timeout=_LOOK)
                 for reference in ended:
                     self._take(task, reference)

@@ -1,0 +1,175 @@
+"""Signals at random instants: exit code 130 or 143, one line, no crash.
+
+Commands are real processes. A signal is sent at any instant between the moment when the
+program takes signals over from Python, some 50 ms after its start, and its end.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="needs /proc"
+)
+
+COMMANDS = {
+    "evaluate": ("evaluate", "cartpole"),
+    "export": ("export", "repeat-first", "kept.npz"),
+    "watch": ("watch", "flash-cards", "--delay", "0.01"),
+    "train": ("train", "smoke", "--set", "n_updates=400", "--quiet"),
+    "sweep": ("sweep", "study.toml", "--jobs", "1", "--quiet"),
+    "report": ("report", "--published", "--only", "word-spectra"),
+}
+STUDY = (
+    'base = "smoke"\nsettings = { n_updates = 200 }\n'
+    '[grid]\ntasks = ["HigherLower"]\nlengths = [4]\nseeds = 2\n'
+)
+
+
+def begin(name, folder):
+    """Start a command; return once it takes signals."""
+    (folder / "study.toml").write_text(STUDY)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "freeproj", *COMMANDS[name]],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not takes_signals(process.pid):
+        time.sleep(0.001)
+    return process
+
+
+def takes_signals(pid):
+    """Whether SIGTERM is caught, as the kernel says."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+    return False
+
+
+def duration(name, folder):
+    """Return how long a command takes; at most a few seconds of the long ones."""
+    if name in ("train", "sweep"):
+        return 12.0
+    begun = time.monotonic()
+    begin(name, folder).communicate()
+    return time.monotonic() - begun
+
+
+def disturb(name, folder, chance, longest):
+    """Send a signal at a random instant; None if the command had ended before."""
+    process = begin(name, folder)
+    time.sleep(chance.random() * longest)
+    number = chance.choice((signal.SIGINT, signal.SIGTERM))
+    if process.poll() is not None:
+        process.communicate()
+        return None
+    process.send_signal(number)
+    begun = time.monotonic()
+    errors = process.communicate(timeout=60)[1]
+    return number, process.returncode, errors, time.monotonic() - begun
+
+
+def send(name, folder, n_signals, seed):
+    """Return what came of signals that a command was sent before its end."""
+    chance, longest, found = random.Random(seed), duration(name, folder), []
+    while len(found) < n_signals:
+        outcome = disturb(name, folder, chance, longest)
+        found += [outcome] if outcome else []
+        # It may have ended between our look and the signal.
+        if outcome and outcome[1] == 0 and outcome[3] < 0.05:
+            found.pop()
+    return found
+
+
+def check(found):
+    for number, code, errors, _ in found:
+        assert code == 128 + number, errors
+        lines = [line for line in errors.splitlines() if "Stopped" in line]
+        assert len(lines) == 1, errors
+        assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_signal_at_any_instant_ends_a_command(name, tmp_path):
+    check(send(name, tmp_path, 2, seed=name))
+    assert not [each for each in tmp_path.rglob(".*.*") if each.is_file()]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(5400)
+@pytest.mark.parametrize("name", ["evaluate", "export"])
+def test_a_hundred_signals_end_a_command(name, tmp_path):
+    found = send(name, tmp_path, 100, seed=name)
+    codes = [code for _, code, _, _ in found]
+    print(name, {code: codes.count(code) for code in set(codes)})
+    check(found)
+
+
+def test_a_second_signal_ends_a_command_that_does_not_take_the_first():
+    code = (
+        "import time; from freeproj.storage import signals as s; s.PATIENCE = 60; "
+        "s.catch_signals()\n"
+        "with s.stoppable():\n    print('now', flush=True); time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 143
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("region", ["", "with s.stoppable(): "])
+def test_a_signal_is_not_lost_while_python_collects_garbage(region):
+    """An exception of a callback of the collector is printed and forgotten."""
+    code = f"""
+import gc, time
+from freeproj.storage import signals as s
+s.PATIENCE = 0.5
+s.catch_signals()
+def collect(phase, info):
+    {region}time.sleep(60)
+gc.callbacks.append(collect)
+print("now", flush=True)
+gc.collect()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    errors = process.communicate(timeout=20)[1]
+    assert process.returncode == 130
+    assert errors.decode().strip() == "freeproj: Stopped."
+
+
+def test_what_was_printed_before_a_signal_is_not_lost():
+    code = (
+        "import time; from freeproj.storage import signals as s; s.catch_signals()\n"
+        "print('said'); open('/dev/stderr', 'w').write('.'); time.sleep(60)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    )
+    assert process.stderr is not None
+    process.stderr.read(1)
+    process.terminate()
+    out, _ = process.communicate(timeout=20)
+    assert (process.returncode, out) == (143, b"said\n")
