@@ -23,8 +23,10 @@ __all__ = ["CACHE", "find_runs", "read_folder"]
 
 CACHE = ".freeproj-dataset.npz"
 _FILES = ("config.toml", "log.jsonl", "timing.jsonl", "final.json", "diverged.json")
-_READERS = ("config", "projection", "experiments/settings", "experiments/records",
-            "experiments/log", "experiments/store")  # fmt: skip
+_READERS = (
+    *("learning/config", "projection/projection", "experiments/settings"),
+    *("experiments/records", "experiments/log", "experiments/store"),
+)
 
 _Signature = list[list[str | int]]
 
@@ -45,8 +47,8 @@ def read_folder(folder: Path) -> tuple[list[RunRecord], list[SetAside]]:
     if any(
         each.health != "running" for name, each in records.items() if name not in cached
     ):
+        meta = {"reader": _reader(), "signatures": seen}
         with contextlib.suppress(OSError):
-            meta = {"reader": _reader(), "signatures": seen}
             save_records(folder / CACHE, records, meta)
     return _placed(records, folder)
 

@@ -24,18 +24,13 @@ class Levels(NamedTuple):
 
     n_trials: int
     chance: float = _NAN  # the uniform policy
-    blind: float = _NAN  # the best policy that looks at nothing
+    blind: float = _NAN  # the best open-loop policy
     blind_name: str = ""
-    reward_only: float = _NAN  # the best known player who sees rewards only
+    reward_only: float = _NAN  # the best known policy that sees rewards only
     ceiling: float = _NAN  # the best possible
-    headroom: float = _NAN  # what looking can be worth: oracle less best blind
+    headroom: float = _NAN  # best known policy that sees the task, minus best open-loop
     # Policies that never learn, as `Baselines.luck` returns them.
     luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})
-
-    @property
-    def scale(self) -> float:
-        """The headroom, or 1 where it is not known: differences are divided by it."""
-        return self.headroom if self.headroom > 0 else 1.0
 
 
 def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Levels:

@@ -14,14 +14,9 @@ from itertools import groupby
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.measures import map_of
 from freeproj.findings.baselines import Levels
-from freeproj.findings.cells import (
-    Cells,
-    Key,
-    best_evaluation,
-    first_map,
-    make_cells,
-)
+from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.labels import (
     axis_name,
     map_title,
@@ -142,7 +137,7 @@ def _record(cells: Cells, key: Key) -> MapRecord:
     return MapRecord(
         settings=cells.settings(key),
         maps={name: per_trial(cells.scores(key, name)) for name in cells.maps(key)},
-        mmer=per_trial(cells.scores(key, reduce=best_evaluation)),
+        mmer=per_trial(cells.scores(key, reduce="max")),
         steps=_steps(cells.runs[key]),
         levels=levels,
         paper=_paper_row(cells, key),
@@ -159,7 +154,7 @@ def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
     """Return the paper's row for a cell scored on a tiled map, as the paper's are."""
     run = cells.runs[key][0]
     looks = run.settings.get("observation", "projected") == "projected"
-    if not (looks and first_map(run).startswith("tile")):
+    if not (looks and map_of(run).startswith("tile")):
         return None
     memory = str(cells.get(key, "memory", "gru"))
     return PAPER_RESULTS.get((cells.task(key), method(cells.length(key)), memory))
