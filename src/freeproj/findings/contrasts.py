@@ -129,7 +129,7 @@ def _along(contrast: Contrast, cells: Cells, measure: _Measure) -> Iterator[Comp
             continue
         agents = () if contrast.minus else tuple(values.values())
         if contrast.chosen:
-            yield _chosen(contrast, cells, plain, others, measure)
+            yield from _chosen(contrast, cells, plain, others, measure)
             continue
         for key in others.values():
             about = cells.label(key)
@@ -146,20 +146,24 @@ def _chosen(
     plain: Key,
     others: Mapping[Any, Key],
     measure: _Measure,
-) -> Comparison:
+) -> Iterator[Comparison]:
+    """Yield what each half's choice earns on the other half, a comparison each."""
     options = {value: measure(key) for value, key in others.items()}
-    found = half_choice(options, measure(plain))
-    axis = contrast.along
-    said = " and ".join(value_text(axis, v) for v in found.choices if v is not None)
-    return Comparison(
-        cells.label(plain, axis),
-        found.gains,
-        cells.levels(plain),
-        cells.runs[plain][0],
-        cells.task(plain),
-        (plain, *others.values()),
-        f"Halves chose {axis_name(axis)} = {said}." if said else "",
-    )
+    found, axis = half_choice(options, measure(plain)), contrast.along
+    seeds = list(found.gains)
+    for half, value in enumerate(found.choices):
+        if value is None:
+            continue
+        tested = seeds[1 - half :: 2]
+        yield Comparison(
+            f"{cells.label(plain, axis)}, {axis_name(axis)} = "
+            f"{value_text(axis, value)} chosen on half {half + 1}",
+            {seed: found.gains[seed] for seed in tested},
+            cells.levels(plain),
+            cells.runs[plain][0],
+            cells.task(plain),
+            (plain, *others.values()),
+        )
 
 
 def _between(
