@@ -51,7 +51,7 @@ def test_what_is_shown_decides(expects):
         for each in (found.pooled, *found.cells.values()):
             low, high = each.interval[:2]
             if expects == "same":
-                decided = (-0.4 < low and high < 0.4) or low > 0.4 or high < -0.4
+                decided = (low > -0.4 and high < 0.4) or low > 0.4 or high < -0.4
             else:
                 decided = low > 0 or high < 0
             assert decided == (each.outcome is not Outcome.OPEN)

@@ -74,7 +74,7 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     chosen = question.select(dataset)
     if not chosen.runs:
         raise _MissingError(question.needs)
-    cells, contrasts = _configurations(chosen), question.contrasts
+    cells, contrasts = _configurations(chosen, question.on), question.contrasts
     if callable(contrasts):
         contrasts = contrasts(chosen)
     found = [
@@ -91,7 +91,7 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     looks = int(dataset.meta.get("looks", 1))
     judged = verdict(data, question.expects, margin, looks=looks, left_out=blind)
     findings = _findings(
-        found, judged, unit, margin if question.expects == "same" else 0
+        found, judged, unit, margin if question.expects == "same" else 0.0
     )
     whats = dict.fromkeys(each.what for each in contrasts)
     what = next(iter(whats)) if len(whats) == 1 else f"{len(whats)} contrasts pooled"
@@ -114,14 +114,18 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     )
 
 
-def _configurations(dataset: Dataset) -> Cells:
-    """Put runs into cells, those with a task held out apart from the others."""
+def _configurations(dataset: Dataset, on: str) -> Cells:
+    """Put runs into cells; agents that were tested twice count once.
+
+    Where each is scored on its own first map, how it was tested is part of the cell.
+    """
     held_out = [bool(run.settings.get("evaluation.task")) for run in dataset.runs]
     if any(held_out) and not all(held_out):
         raise ValueError(
             "Some of these runs hold out a task and some do not: select one kind."
         )
-    return make_cells(dataset, "task" if any(held_out) else "projection").per_agent()
+    cells = make_cells(dataset, "task" if any(held_out) else "projection")
+    return cells.per_agent() if on else cells
 
 
 def _margin(question: Question, unit: str) -> float:

@@ -86,16 +86,16 @@ def tile_pair(dataset: Dataset) -> tuple[str, str]:
 
 
 def _tiled(dataset: Dataset) -> Dataset:
+    """Return uncorrected QR, and Haar beside it, on the same two tiled projections."""
     kinds = (Kind.RAW_QR, Kind.NO_REWARD)
-    found = of_kind(dataset.select(lambda run: _without_reward(run.settings)), *kinds)
-    played = found.select(
-        lambda run: (
-            bool({"minus_tile", "minus_tile_unit"} & {*tested_maps(run)})
-            and _family(run.settings) in ("haar", "qr")
-        )
-    )
-    raw = played.select(lambda run: _family(run.settings) == "qr")
-    return played if raw.runs else raw
+    found = of_kind(
+        dataset.select(lambda run: _without_reward(run.settings)), *kinds
+    ).select(lambda run: _family(run.settings) in ("haar", "qr"))
+    raw = found.select(lambda run: _family(run.settings) == "qr")
+    if not raw.runs:
+        return raw
+    pair = {*tile_pair(raw)}
+    return found.select(lambda run: pair <= {*tested_maps(run)})
 
 
 def _sign_contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
@@ -254,7 +254,8 @@ QUESTIONS = (
     Question(
         "fixed-bases",
         "Agents trained on fixed bases memorise: on unseen random projections they "
-        "earn what they earn with the observation blanked, within 10 % of the headroom.",
+        "earn what they earn with the observation blanked, within 10 % of the "
+        "headroom.",
         "The authors' release never redraws its bases",
         _narrowed(
             *(Kind.NO_REWARD, Kind.RAW_QR),
