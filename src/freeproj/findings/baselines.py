@@ -16,7 +16,7 @@ from freeproj.envs.baselines import baselines
 __all__ = ["Levels", "episode_levels"]
 
 _NAN = float("nan")
-_FLASH_CARDS = "freeproj.envs.flash_cards:FlashCards"
+_FLASH_CARDS = ("FlashCards", "freeproj.envs.flash_cards:FlashCards")
 
 
 class Levels(NamedTuple):
@@ -39,7 +39,7 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
     Args:
         fresh_start: every trial starts anew, so each is as hard as the first.
     """
-    if task == _FLASH_CARDS:
+    if task in _FLASH_CARDS:
         return _flash_cards(n_trials)
     if ":" in task or "+" in task:
         return Levels(n_trials)  # reading results never runs a user's code

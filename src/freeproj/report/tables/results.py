@@ -288,7 +288,7 @@ def _row(
     memory = value_text("memory", settings["memory"]) if with_memory else ""
     return (
         f"  {method(length)} ℓ={length} {memory}".rstrip(),
-        *(value_text(axis, settings[axis]) for axis in axes),
+        *(_short_value(axis, settings[axis]) for axis in axes),
         _seeds(score),
         _with_interval(score.mean, score.interval),
         _difference(record),
@@ -299,6 +299,10 @@ def _row(
         _span(*record.budget),
         NONE if math.isnan(record.n_unfinished) else f"{record.n_unfinished:.0%}",
     )
+
+
+def _short_value(axis: str, value: Any) -> str:
+    return value_text(axis, value).replace("uncorrected QR", "QR")
 
 
 def _short(policy: str) -> str:
@@ -367,6 +371,8 @@ def _notes(
             "Over RP: difference from ℓ = 1 with the same settings and seeds, in "
             f"{told}; intervals corrected for all comparisons."
         )
+    if any(record.settings.get("projection.family") == "qr" for record in records):
+        notes.append("QR: without the sign correction, so not Haar.")
     mmer = "MMER: the largest evaluation of each run."
     if any(record.luck is not None for record in records):
         mmer += (
