@@ -100,7 +100,7 @@ def test_a_task_without_baselines_has_returns_and_never_a_headroom():
 
 def test_comparing_refuses_to_pool_families_unless_told():
     data = fake_dataset({**LENGTHS, "projection.family": ("haar", "qr")}, 6, better)
-    with pytest.raises(ValueError, match="would pool projection.family haar, qr"):
+    with pytest.raises(ValueError, match=r"would pool projection\.family haar, qr"):
         compare(data, FOUR, ONE)
     pooled = compare(data, FOUR, ONE, pool=("projection.family",))
     assert pooled.outcome is HOLDS
@@ -209,7 +209,7 @@ def test_the_arms_of_frames_are_paired_by_task():
 
 @pytest.mark.slow
 def test_questions_of_null_studies_are_answered_wrongly_in_at_most_five_per_cent():
-    """RP = FRP in every task and memory: nothing may be said, at the level of the page."""
+    """RP = FRP in every task: nothing may be said, at the level of the page."""
     rng = np.random.default_rng(0)
     grid = {
         "task": ("HigherLower", "StatelessCartPole"),

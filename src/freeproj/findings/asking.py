@@ -206,8 +206,8 @@ def _headline(
     """Give the numbers that decided: of the pool, or of every task."""
     if not judged.cells:
         return (
-            f"None of the {len(found)} comparisons is of agents that use their "
-            "observation."
+            f"{_capital(what)}: no verdict, since the agents compared do not use their "
+            f"observation ({_count(len(found), 'comparison')})."
         )
     if question.expects == "same":
         parts = "; ".join(_by_task(judged, found, unit))

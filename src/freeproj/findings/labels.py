@@ -19,6 +19,7 @@ __all__ = [
     "run_counts",
     "seeds_text",
     "settings_text",
+    "short_value",
     "task_title",
     "value_text",
 ]
@@ -103,6 +104,11 @@ def value_text(axis: str, value: Any) -> str:
     if isinstance(value, list | tuple):
         return "+".join(map(str, value))
     return _VALUES.get((axis, str(value)), str(value))
+
+
+def short_value(axis: str, value: Any) -> str:
+    """Return a setting's value for a narrow column, where a note explains it."""
+    return value_text(axis, value).replace("uncorrected QR", "QR")
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:

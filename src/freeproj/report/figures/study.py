@@ -69,6 +69,8 @@ def draw(numbers: Numbers) -> Figure:
     """Draw tasks beside each other, all configurations of a task in one panel."""
     tasks = list(dict.fromkeys(numbers["task"].tolist()))
     figure, panels = panel_grid(1, len(tasks))
+    n_lines = len(set(numbers["line"].tolist()))
+    figure.set_figheight(2.4 + 0.16 * n_lines)  # the legend stands below
     for axes, task in zip(panels[0], tasks, strict=True):
         rows = np.flatnonzero(numbers["task"] == task).tolist()
         for row in rows:

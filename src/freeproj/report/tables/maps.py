@@ -22,8 +22,8 @@ from freeproj.findings.labels import (
     map_title,
     method,
     run_counts,
+    short_value,
     task_title,
-    value_text,
 )
 from freeproj.findings.map_returns import MAPS, possible
 from freeproj.findings.numbers import PAPER_RESULTS, PaperResult
@@ -86,8 +86,8 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
     columns = (
         *(Column(axis_name(axis), True) for axis in axes),
         Column("seeds"),
-        *(Column(map_title(name), rank=0 if name in _KEPT else 1) for name in maps),
-        *(Column(f"{map_title(name)} 95 %", rank=4) for name in maps),
+        *(Column(_head(name), rank=0 if name in _KEPT else 1) for name in maps),
+        *(Column(f"{_head(name)} 95 %", rank=4) for name in maps),
         Column("MMER", rank=3),
         Column("paper", rank=2),
         Column("paper's MMER", rank=3),
@@ -103,7 +103,8 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
         groups,
         [
             "Last three evaluations of each run; blanked: the observation replaced by "
-            "zeros; random projections: new ones for every evaluation.",
+            "zeros; random: random projections, new ones for every evaluation; QR: "
+            "without the sign correction.",
             *_paper_notes(records),
             run_counts(dataset),
         ],
@@ -203,7 +204,7 @@ def _line(
     nothing = summarise([])
     found = [record.maps.get(name, nothing) for name in maps]
     return (
-        *(value_text(axis, record.settings.get(axis)) for axis in axes),
+        *(short_value(axis, record.settings.get(axis)) for axis in axes),
         str(max((each.n for each in record.maps.values()), default=0)),
         *(estimate_text(each) for each in found),
         *(interval_text(each) for each in found),
@@ -211,6 +212,10 @@ def _line(
         _number(_of_paper(record.paper, "raw")),
         _number(_of_paper(record.paper, "mmer")),
     )
+
+
+def _head(name: str) -> str:
+    return map_title(name).replace("random projections", "random")
 
 
 def _of_paper(paper: PaperResult | None, score: str) -> float:

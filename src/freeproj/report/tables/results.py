@@ -29,6 +29,7 @@ from freeproj.findings.labels import (
     map_title,
     method,
     run_counts,
+    short_value,
     task_title,
     value_text,
 )
@@ -83,7 +84,7 @@ class ResultRecord:
             "difference_low": ends[0],
             "difference_high": ends[1],
             "difference_unit": gap.unit if gap else "",
-            "verdict": str(gap.outcome) if gap else self.without_verdict,
+            "verdict": self.without_verdict or (str(gap.outcome) if gap else ""),
             "uses_observation": self.audit.uses_observation,
             "chance": self.levels.chance,
             "blind": self.levels.blind,
@@ -288,7 +289,7 @@ def _row(
     memory = value_text("memory", settings["memory"]) if with_memory else ""
     return (
         f"  {method(length)} ℓ={length} {memory}".rstrip(),
-        *(_short_value(axis, settings[axis]) for axis in axes),
+        *(short_value(axis, settings[axis]) for axis in axes),
         _seeds(score),
         _with_interval(score.mean, score.interval),
         _difference(record),
@@ -299,10 +300,6 @@ def _row(
         _span(*record.budget),
         NONE if math.isnan(record.n_unfinished) else f"{record.n_unfinished:.0%}",
     )
-
-
-def _short_value(axis: str, value: Any) -> str:
-    return value_text(axis, value).replace("uncorrected QR", "QR")
 
 
 def _short(policy: str) -> str:
