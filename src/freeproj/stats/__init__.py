@@ -1,12 +1,14 @@
 """Statistics of runs: from a number per seed to what may be said. NumPy and SciPy only.
 
 Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
-cell (any settings) to a mapping from seed to number. `scores` makes one number of a
-run, `intervals` and `profiles` describe seeds, `paired` compares them, `verdicts` holds
-the one rule that decides, `audit` whether an agent uses its observation; `power` tells
-which effects a study can find, `chance` what chance alone reaches.
+cell (any settings) to a mapping from seed to number. `experiments.measures` makes one
+number of a run, `intervals` and `profiles` describe seeds, `paired` compares them,
+`verdicts` holds the one rule that decides, `audit` asks whether an agent uses its
+observation; `power` tells which effects a study can find, `chance` what chance alone
+reaches.
 """
 
+from freeproj.experiments.measures import REDUCTIONS, last, mmer, running_maximum
 from freeproj.stats.audit import Audit, audit
 from freeproj.stats.chance import (
     ChanceLine,
@@ -33,14 +35,7 @@ from freeproj.stats.profiles import (
     performance_profile,
     probability_of_improvement,
 )
-from freeproj.stats.scores import (
-    REDUCTIONS,
-    contrast,
-    group_by,
-    last,
-    mmer,
-    running_maximum,
-)
+from freeproj.stats.scores import contrast, group_by
 from freeproj.stats.verdicts import (
     EXPECTS,
     LEVEL,

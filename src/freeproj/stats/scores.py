@@ -1,9 +1,4 @@
-"""From a learning curve to one number per run, and from columns to cells of seeds.
-
-A verdict rests on the mean of the last evaluations. MMER, the largest mean return over
-all evaluations, is the paper's; as a maximum over noisy numbers it exceeds what the
-agent earns (see `freeproj.stats.chance`).
-"""
+"""From columns to cells of seeds, and from cells to differences."""
 
 from __future__ import annotations
 
@@ -12,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.experiments.measures import REDUCTIONS, last, mmer, running_maximum
-
-__all__ = ["REDUCTIONS", "contrast", "group_by", "last", "mmer", "running_maximum"]
+__all__ = ["contrast", "group_by"]
 
 
 def group_by(

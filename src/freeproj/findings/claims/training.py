@@ -17,7 +17,7 @@ from freeproj.findings.numbers import PAPER_RESULTS
 from freeproj.findings.questions import Contrast, Question, Settings
 from freeproj.findings.selection import Kind, equal_storage, kind, of_kind
 
-__all__ = ["QUESTIONS"]
+__all__ = ["QUESTIONS", "tile_pair"]
 
 _CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
 _LENGTHS = Contrast(what="ℓ > 1 minus ℓ = 1", along="projection.length", reference=1)

@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
 from freeproj.report.figures.style import COLUMN, INK, PALETTE
-from freeproj.report.saved import Numbers
 from freeproj.spectra import best_ridge, data_eigenvalues
 from freeproj.spectra.kernel import draw_words
 from freeproj.spectra.risk import BestRidge, TargetSpectrum
+from freeproj.storage.saved import Numbers
 from freeproj.words import generators_for
 
 __all__ = ["compute", "draw"]

@@ -39,6 +39,7 @@ __all__ = [
 
 
 # The sections that the page has places for; others are the user's own.
+_OF_RUNS = ("training", "invariance")
 KNOWN_SECTIONS = ("training", "invariance", "kernel", "planning", "words", "appendix")
 
 
@@ -113,9 +114,10 @@ class Part:
     @property
     def others(self) -> list[Picture | Answer]:
         """Figures and answers in sections of the user's own."""
-        known = {p.spec.section for p in self.pictures} - set(KNOWN_SECTIONS)
-        known |= {CLAIMS.resolve(n).section for n in self.claims} - set(KNOWN_SECTIONS)
-        return self.in_section(*sorted(known))
+        placed = _OF_RUNS if self.key == "own" else KNOWN_SECTIONS
+        found = {p.spec.section for p in self.pictures}
+        found |= {CLAIMS.resolve(name).section for name in self.claims}
+        return self.in_section(*sorted(found - set(placed)))
 
     @property
     def opening(self) -> list[Answer]:
