@@ -48,30 +48,30 @@ MUTANTS = {
         "tests/learning/test_core_laws.py::"
         "test_the_linear_schedule_ends_with_the_last_minibatch_of_the_last_update",
     ),
-    "no Holm over the cells of a claim": Mutant(
+    "no Holm over the cells of a question": Mutant(
         "stats/verdicts.py",
-        'correction == "max-t" else _holm(alone)',
-        'correction == "max-t" else alone',
+        "p_values[cell] * (len(order) - place)",
+        "p_values[cell]",
         "tests/stats/test_verdicts.py::test_cells_are_corrected_for_their_number",
     ),
     "no Holm: the null rate notices too": Mutant(
         "stats/verdicts.py",
-        'correction == "max-t" else _holm(alone)',
-        'correction == "max-t" else alone',
+        "p_values[cell] * (len(order) - place)",
+        "p_values[cell]",
         "tests/stats/test_calibration.py::test_null_studies_get_no_verdict_of_any_kind",
     ),
-    "the whole level for cells and for the pooled test": Mutant(
+    "the whole level for cells and for the pool": Mutant(
         "stats/verdicts.py",
-        "min(1.0, 2 * p, max(p, 2 * pooled))",
+        "min(1.0, 2 * p, max(p, 2 * pool))",
         "p",
         "tests/stats/test_verdicts.py::test_cells_and_pool_share_the_level",
     ),
-    "seeds of different cells flipped apart": Mutant(
+    "seeds of different cells taken for independent": Mutant(
         "stats/paired.py",
-        "{cell: by_seed(data) for",
-        "{cell: {(cell, s): d for s, d in by_seed(data).items()} for",
+        "(shares.sum(axis=1) ** 2).sum()",
+        "(shares**2).sum()",
         "tests/stats/test_paired.py::"
-        "test_seeds_shared_between_cells_are_flipped_together",
+        "test_the_pool_of_equal_seeds_is_that_of_their_means",
     ),
 }
 

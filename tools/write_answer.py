@@ -2,8 +2,9 @@
 
     python tools/write_answer.py
 
-Replaces what stands between `<!-- NAME -->` and `<!-- end NAME -->`: the five lines of
-the answer in README and docs home, the tables in docs/what-came-out.md. A test holds
+Replaces what stands between `<!-- NAME -->` and `<!-- end NAME -->`: the sentences of
+the answers in README and docs home, the tables in docs/what-came-out.md, the rule in
+docs/statistics.md. A test holds
 the files equal to what this would write, so no number is copied by hand.
 """
 
@@ -18,14 +19,19 @@ from typing import Any
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.findings.answer import answer
+from freeproj.findings.claims import opening
 from freeproj.findings.labels import map_title, task_title, value_text
-from freeproj.published import load, names, published
+from freeproj.published import load, names
 from freeproj.report.tables.maps import MapRecord, interval_text, map_records
 from freeproj.stats.intervals import Summary, summarise
 
 ROOT = Path(__file__).parents[1]
-FILES = ("README.md", "docs/index.md", "docs/what-came-out.md")
+FILES = (
+    "README.md",
+    "docs/index.md",
+    "docs/what-came-out.md",
+    "docs/statistics.md",
+)
 LENGTHS = (1, 2, 4, 8)
 _Row = Iterable[str]
 
@@ -53,22 +59,29 @@ def filled(text: str) -> str:
 
 
 def answer_block() -> str:
-    """Return the five lines as a numbered list."""
+    """Return the sentences of the opening answers as a numbered list."""
     return "\n".join(
         textwrap.fill(
-            line.text.replace(" %", "\u00a0%"),
+            _unbroken(each.sentence),
             140,
             initial_indent=f"{n}. ",
             subsequent_indent="   ",
         )
-        for n, line in enumerate(answer(), 1)
+        for n, each in enumerate(opening(), 1)
+    )
+
+
+def _unbroken(text: str) -> str:
+    """Keep "ℓ > 1" and "10 %" on one line: a line must not begin with a sign."""
+    return re.sub(
+        r"(?<=ℓ) ([>=]) (?=\d)", "\u00a0\\1\u00a0", text.replace(" %", "\u00a0%")
     )
 
 
 def basis_block() -> str:
     """Return how much the answer rests on."""
-    studies = [published(name) for name in names()]
-    runs = sum(len(study.dataset) for study in studies)
+    studies = [load(name) for name in names()]
+    runs = sum(len(study) for study in studies)
     hours = sum(study.meta["cpu_hours"] for study in studies)
     return f"({runs:,} runs of {len(studies)} studies, {hours:.0f} hours on one core)"
 
@@ -76,14 +89,14 @@ def basis_block() -> str:
 def studies_block() -> str:
     """Return the studies with seeds, steps and hours."""
     rows = []
-    for study in map(published, names()):
-        records = map_records(study.dataset)
+    for study in map(load, names()):
+        records = map_records(study)
         seeds = sorted({max(s.n for s in record.maps.values()) for record in records})
         steps = sorted({record.steps or 0 for record in records})
         rows.append(
             (
-                f"`{study.name}`",
-                f"{len(study.dataset)}",
+                f"`{study.meta['study']}`",
+                f"{len(study)}",
                 "–".join(str(n) for n in dict.fromkeys((seeds[0], seeds[-1]))),
                 "–".join(
                     f"{n / 1e6:.2f}" for n in dict.fromkeys((steps[0], steps[-1]))
@@ -92,12 +105,48 @@ def studies_block() -> str:
                 study.meta["date"],
             )
         )
-    heads = ("study", "runs", "seeds per cell", "million steps a run", "hours", "date")
+    heads = (
+        "study",
+        "runs",
+        "seeds per configuration",
+        "million steps a run",
+        "hours",
+        "date",
+    )
     return table(heads, rows)
 
 
+def rule_block() -> str:
+    """Return the rule by which questions are decided, in the words of the code."""
+    from freeproj.findings.contrasts import AUDIT
+    from freeproj.findings.questions import MARGIN
+    from freeproj.stats import EXPECTS, LEVEL, rule_text, verdicts
+
+    body = str(verdicts.__doc__).split("\n\n", 1)[1]
+    rows = [
+        (each, rule_text(each, f"{MARGIN:.0%} of the headroom")) for each in EXPECTS
+    ]
+    facts = (
+        f"Level {LEVEL:.0%}; margin {MARGIN:.0%} of the headroom; audit "
+        f"{AUDIT:.0%} of the headroom."
+    )
+    return "\n\n".join([body.strip(), facts, table(("expects", "rule"), rows)])
+
+
+def verdicts_block() -> str:
+    """Return every question that a published study answers, with its outcome."""
+    from freeproj.findings.claims import ask_published
+
+    rows = [
+        (each.statement, f"`{each.study}`", str(each.outcome), each.headline)
+        for each in ask_published().values()
+        if each.status == "answered"
+    ]
+    return table(("question", "study", "outcome", "what decided"), rows)
+
+
 def signs_block() -> str:
-    """Return ℓ = 1 on every map, raw QR beside true Haar."""
+    """Return ℓ = 1 on every map, uncorrected QR beside Haar."""
     records = _records("why-table-1", {"projection.length": 1})
     maps = ("tile_unit", "minus_tile", "random", "zero")
     rows = [
@@ -133,7 +182,7 @@ def words_block() -> str:
 
 
 def lengths_block() -> str:
-    """Return true Haar matrices, redrawn, at every length."""
+    """Return Haar matrices, redrawn, at every length."""
     fresh = {"projection.family": "haar", "redraw_every": 1, "observation": "projected"}
     studies = [name for name in ("as-written", "why-table-1") if name in names()]
     rows = [
@@ -149,11 +198,11 @@ def lengths_block() -> str:
         for task in load(study).values("task")
         for name in (_first_map(study), "random")
     ]
-    return table(("task (study)", "map", *(f"ℓ = {n}" for n in LENGTHS)), rows)
+    return table(("task (study)", "projection", *(f"ℓ = {n}" for n in LENGTHS)), rows)
 
 
 def fixed_block() -> str:
-    """Return what agents with fixed bases earn on random maps less blanked."""
+    """Return what agents with fixed bases earn on random projections minus blanked."""
     dataset, rows = load("why-table-1").where(redraw_every=0), []
     for task in dataset.values("task"):
         for family in ("qr", "haar"):
@@ -176,7 +225,7 @@ def storage_block() -> str:
         )
         for record in _records("storage", {})
     ]
-    return table(("ℓ", "maps", "random maps", "tile", "blanked"), rows)
+    return table(("ℓ", "projections", "random projections", "tile", "blanked"), rows)
 
 
 def context_block() -> str:
@@ -190,8 +239,9 @@ def context_block() -> str:
             )
             shown = [_estimate(summarise(column)) for column in returns.T]
             rows.append((str(length), map_title(name), *shown))
-    trials = [f"trial {n}" for n in range(1, returns.shape[1] + 1)]
-    return table(("ℓ", "map", *trials), rows)
+    n_trials = max(dataset.values("n_trials"))
+    trials = [f"trial {n}" for n in range(1, n_trials + 1)]
+    return table(("ℓ", "projection", *trials), rows)
 
 
 def held_out_block() -> str:
@@ -205,12 +255,16 @@ def held_out_block() -> str:
         )
         for record in _records("held-out-task", {})
     ]
-    return table(("held out", "ℓ", "random maps", "tile", "blanked", "chance"), rows)
+    return table(
+        ("held out", "ℓ", "random projections", "tile", "blanked", "chance"), rows
+    )
 
 
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "answer": answer_block,
     "basis": basis_block,
+    "rule": rule_block,
+    "verdicts": verdicts_block,
     "studies": studies_block,
     "signs": signs_block,
     "words": words_block,

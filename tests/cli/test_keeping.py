@@ -24,29 +24,31 @@ def runs(tmp_path_factory):
 def test_comparing_gives_means_intervals_and_differences(runs, freeproj):
     done = freeproj("compare", runs / "slow", runs / "fast")
     assert done.code == 0
-    assert "fast minus slow" in done.out
-    assert "2 pairs of seeds, too few for an interval" in done.out
+    assert "ast minus slow" in done.out
+    assert "It cannot be told whether fast earns more than slow" in done.out
     assert "nan" not in done.out
-    assert max(map(len, done.out.splitlines())) <= 100
     found = json.loads(freeproj("compare", runs / "slow", runs / "fast", "--json").out)
     assert [row["seeds"] for row in found["rows"]] == [3, 2]
     low, high = found["rows"][0]["interval"]
     assert low <= found["rows"][0]["mean"] <= high
     assert found["rows"][1]["interval"] is None
+    (answer,) = found["answers"]
+    assert answer["outcome"] == "cannot tell"
+    assert answer["interval"] is None
 
 
 def test_single_runs_can_be_compared(runs, freeproj):
     one, other = sorted(each for each in (runs / "slow").iterdir() if each.is_dir())[:2]
     done = freeproj("compare", one, other)
     assert done.code == 0
-    assert "they have no seed in common" in done.out
+    assert "Needs: runs of the same task and seeds" in done.out
 
 
 def test_nothing_to_compare_is_refused(runs, freeproj, tmp_path):
     assert "have the same settings" in freeproj("compare", runs / "slow").err
-    done = freeproj("compare", runs / "slow", runs / "fast", "--metric", "test/til")
+    done = freeproj("compare", runs / "slow", runs / "fast", "--on", "til")
     assert done.code == 2
-    assert "No metric" in done.err
+    assert "no run was tested on 'til'" in done.err
 
 
 def test_an_exported_agent_is_used_like_a_run(runs, freeproj, tmp_path):

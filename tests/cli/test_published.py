@@ -15,7 +15,7 @@ def test_the_command_lists_prints_and_suggests(freeproj):
     paper = [c["paper_raw"] for c in cells if c["cell"]["task"] == "RepeatPrevious"]
     assert {-0.7256, -0.4256} == {round(each, 4) for each in paper}
     wide = freeproj("published", "why-table-1", "--wide").out
-    assert all(head in wide for head in ("tile 95 %", "MMER", "paper's MMER"))
+    assert all(head in wide for head in ("tile (norm 1) 95 %", "MMER", "paper's MMER"))
     wrong = freeproj("published", "why-table-2")
     assert wrong.code == 2
     assert "Did you mean `why-table-1`?" in wrong.err

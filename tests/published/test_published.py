@@ -10,42 +10,47 @@ from freeproj.experiments.dataset import read_dataset
 from freeproj.experiments.settings import flat
 from freeproj.experiments.study import read_study
 from freeproj.findings.numbers import PAPER_TASKS
-from freeproj.published import load, names, published
+from freeproj.learning.config import TrainConfig
+from freeproj.published import load, names, summary
 from freeproj.report.tables.maps import map_records
 
 
 @pytest.fixture(scope="module")
 def why():
-    return published("why-table-1")
+    return load("why-table-1")
 
 
 def test_every_study_says_what_it_rests_on():
     for name in names():
-        summary = published(name).summary
-        for key in ("command", "version", "machine", "date"):
-            assert summary[key], (name, key)
-        assert summary["cpu_hours"] > 0
-        assert min(summary["seeds_per_cell"].values()) >= 3
+        told = summary(load(name))
+        for key in ("study", "command", "version", "machine", "date"):
+            assert told[key], (name, key)
+        assert told["cpu_hours"] > 0
+        assert min(few for few, _ in told["seeds_per_configuration"].values()) >= 3
 
 
 def test_why_table_1_has_twenty_seeds_where_a_verdict_rests_on_it_and_else_ten(why):
-    assert set(why.seeds_by_task) == set(PAPER_TASKS)
-    for (task, redraw), group in why.dataset.group_by("task", "redraw_every").items():
+    seeds = summary(why)["seeds_per_configuration"]
+    assert set(seeds) == set(PAPER_TASKS)
+    assert seeds["StatelessCartPole"] == [10, 20]
+    for (task, redraw), group in why.group_by("task", "redraw_every").items():
         cells = group.group_by("projection.family", "projection.length")
         few = task in ("Minesweeper", "RepeatFirst")
         few |= (task, redraw) == ("StatelessCartPole", 0)
         assert len(cells) == 8
         assert {len(cell) for cell in cells.values()} == {10 if few else 20}
-    assert len(why.dataset) == 1040
-    assert not why.dataset.set_aside
+    assert len(why) == 1040
+    assert not why.set_aside
 
 
 @pytest.mark.parametrize("name", names())
 def test_published_runs_are_those_of_the_study_that_ships(name):
     configs = [flat(config) for config in read_study(name).runs()]
     of_study = {_key(settings) for settings in configs}
-    for run in published(name).dataset.runs:
-        assert _key({key: run.settings[key] for key in configs[0]}) in of_study
+    since = flat(TrainConfig())  # settings that are younger than the runs
+    for run in load(name).runs:
+        settings = {key: run.settings.get(key, since[key]) for key in configs[0]}
+        assert _key(settings) in of_study
 
 
 def _key(settings):
@@ -63,18 +68,18 @@ def _key(settings):
 def test_a_published_study_is_a_dataset_like_any_other(why):
     again = read_dataset("published:why-table-1")
     metric = "test/random/episodes/episode_return"
-    assert again.scores(metric).by_cell() == why.dataset.scores(metric).by_cell()
-    assert len(load()) == sum(len(published(name).dataset) for name in names())
+    assert again.scores(metric).by_cell() == why.scores(metric).by_cell()
+    assert len(load()) == sum(len(load(name)) for name in names())
 
 
 def test_returns_of_cells_are_per_trial_with_intervals_around_their_means(why):
-    chosen = why.dataset.where(task="RepeatPrevious", redraw_every=0)
+    chosen = why.where(task="RepeatPrevious", redraw_every=0)
     records = map_records(chosen)
     assert len(records) == 8
     for record in records:
         assert set(record.maps) == {"tile_unit", "minus_tile", "random", "zero"}
         for found in record.maps.values():
-            assert found.n == why.seeds_by_task["RepeatPrevious"]
+            assert found.n == 20
             assert -1 <= found.interval.low <= found.mean <= found.interval.high <= 1
     by_hand = chosen.where(**{"projection.family": "qr", "projection.length": 1})
     last = [

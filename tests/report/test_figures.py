@@ -9,6 +9,7 @@ from freeproj.report.figures.style import book_style
 
 def test_every_picture_and_table_of_the_paper_has_its_name():
     assert set(FIGURES) == {
+        "study",
         "cayley",
         "overview",
         "effective-dimension",

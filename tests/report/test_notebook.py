@@ -32,10 +32,11 @@ def test_the_table_has_a_row_for_each_cell(study):
     ]  # fmt: skip
     values = study.where(task="HigherLower").dataset.scores(RETURN).by_cell()[(4,)]
     row = table.rows[1]
-    assert row.mean == pytest.approx(np.mean(list(values.values())))
+    assert row.mean == pytest.approx(np.mean(list(values.values())) / 16)
     assert row.low < row.mean < row.high
     assert row.seeds == 8
-    assert repr(table).count("\n") == 4
+    assert repr(table).startswith("return per trial on tile, mean over seeds")
+    assert repr(table).count("\n") == 5
     assert table._repr_html_().count("<tr>") == 5
     assert table.to_dicts()[1]["projection.length"] == 4
 
@@ -44,7 +45,8 @@ def test_the_better_side_wins_and_the_worse_does_not(study):
     longer, shorter = {"projection.length": 4}, {"projection.length": 1}
     found = study.compare(longer, shorter)
     assert found.outcome == "holds"
-    assert set(found.cells) == {("HigherLower",), ("RepeatFirst",)}
+    assert len(found.findings) == 2
+    assert "pooled over task" in found.selection
     assert study.compare(shorter, longer).outcome == "does not hold"
 
 
@@ -58,11 +60,15 @@ def test_comparisons_that_make_no_sense_are_refused(study):
 def test_the_plot_has_a_panel_for_each_task(study):
     pytest.importorskip("matplotlib")
     figure = study.plot()
-    assert [panel.get_title() for panel in figure.axes] == [
-        "HigherLower",
-        "RepeatFirst",
-    ]
-    assert all(len(panel.lines) == 2 for panel in figure.axes)
+    titles = [panel.get_title() for panel in figure.axes]
+    assert titles == ["Higher Lower", "Repeat First"]
+    assert all(len(panel.lines) == 3 for panel in figure.axes)  # and chance
+
+
+def test_published_studies_are_asked_as_the_page_asks():
+    answer = fp.Study.published("storage").ask("storage")
+    assert answer.outcome == "holds"
+    assert answer.sentence.startswith("At equal storage")
 
 
 def test_a_study_says_what_it_holds(study):

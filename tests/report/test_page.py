@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -12,12 +13,11 @@ import pytest
 
 from fake_dataset import fake_dataset, why_table_1
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings.answers import Finding
 from freeproj.findings.facts import differences_from_paper, study_facts
-from freeproj.findings.verdicts import Finding
 from freeproj.learning.config import TrainConfig
 from freeproj.report.figures import make_figure
-from freeproj.report.page.building import key_lines, make_report
-from freeproj.report.page.content import Study, published_studies
+from freeproj.report.page.building import key_lines, make_report, shipped
 from freeproj.report.page.forest import forests
 from freeproj.report.page.html import duration_text
 from freeproj.report.page.json_data import plain, script_json
@@ -73,8 +73,10 @@ def made(folder):
     )
     file = own.save(folder / "runs <i>&amp;.npz")
     make_figure("cayley", folder / "out" / "cayley.png", options={"depth": 2})
-    only = ("why-table-1", "length-curves", "lsmdp-spaces")
-    study = Study("why-table-1", why_table_1(9), {"date": "2026-01-01"})
+    only = ("study", "why-table-1", "length-curves", "lsmdp-spaces")
+    study = dataclasses.replace(
+        why_table_1(9), meta={"study": "why-table-1", "date": "2026-01-01"}
+    )
     return make_report(folder / "out", file, only=only, published=[study])
 
 
@@ -100,28 +102,36 @@ def test_names_of_runs_are_shown_and_not_obeyed(made):
     assert "<b>&task" not in made.page.read_text()
 
 
-def test_the_page_opens_with_the_published_answer(made):
+def test_the_page_opens_with_what_varies_in_the_users_own_runs(made):
     text = text_of(read(made.page))
-    answer, own = text.index("From the published studies"), text.index("Your own runs:")
-    assert answer < text.index("The published pattern") < own
+    opening = text.index("From your own runs")
+    first = text.index("uns with discount = 0.99 earn")
+    own = text.index("Your own runs: ")
+    assert opening < first < own < text.index("Published studies study runs")
     assert "discount (0.9, 0.99)" in text
-    assert "GRU, discount 0.9" in text
+    assert made.answers[0].statement.startswith("Runs with ℓ = 4 earn more")
+    assert "own-study" in read(made.page).ids
 
 
-def test_the_answer_comes_first_in_the_conclusions(made):
-    assert made.claims[0].name == "sign-slip"
-    lines = key_lines(made.claims, 2)
+def test_no_task_without_baselines_has_a_headroom(made):
+    own = [each for each in made.answers if "Runs with" in each.statement]
+    assert len(own) == 2
+    assert not any("headroom" in str(each) for each in own)
+
+
+def test_the_last_lines_are_about_the_users_runs(made):
+    lines = key_lines(made.answers, 2)
     assert len(lines) == 2
-    assert lines[0].startswith("The published pattern")
-    assert "Holds: " in lines[0]
+    assert all("uns with" in line for line in lines)
 
 
-def test_without_published_studies_the_own_runs_answer(folder):
+def test_own_runs_stand_alone_unless_the_published_are_asked_for(folder):
     file = why_table_1(3).save(folder / "own.npz")
-    made = make_report(folder / "own", file, only=["why-table-1"], published=[])
+    made = make_report(folder / "own", file, only=["why-table-1"])
     text = text_of(read(made.page))
-    assert "From your own runs only: this version ships no published studies" in text
-    assert made.claims[0].name == "sign-slip"
+    assert "the published studies: freeproj report --published" in text
+    assert "Published studies study runs" not in text
+    assert any(each.name == "sign-slip" for each in made.answers)
 
 
 def test_without_any_runs_the_page_says_how_to_get_some(folder):
@@ -138,8 +148,8 @@ def test_no_runs_are_refused_in_one_line(tmp_path):
 
 
 def test_published_studies_of_the_package_can_be_read():
-    for study in published_studies():
-        assert study.dataset.runs
+    for study in shipped():
+        assert study.runs
 
 
 def test_figures_of_runs_are_drawn_again_only_when_their_numbers_change(folder):
@@ -174,7 +184,7 @@ def finding(value, low, high, unit="x"):
 def test_bars_of_one_unit_share_a_scale_with_ticks():
     (forest,) = forests([finding(1.0, 0.5, 1.5), finding(3.0, 2.0, 4.0)])
     first, second = forest.bars
-    assert 0 < forest.threshold < first.low < first.value < first.high
+    assert 0 < forest.thresholds[0] < first.low < first.value < first.high
     assert second.high <= 100
     assert first.width * 2 == pytest.approx(second.width, abs=0.02)
     places = [place for place, _ in forest.ticks]

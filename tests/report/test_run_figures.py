@@ -56,7 +56,7 @@ def test_the_first_plot_opens_where_a_map_and_its_negative_lie_farthest_apart():
     runs = fake_dataset(grid, n_seeds=3, trial_return=trial_return)
     chart = CHARTS["why-table-1"](find("why-table-1").load().compute(runs))
     opened = {each["key"]: each["value"] for each in chart["selects"]}
-    assert opened == {"task": "RepeatPrevious", "setting": "GRU", "bases": "fresh"}
+    assert opened == {"task": "RepeatPrevious", "setting": "GRU", "bases": "redrawn"}
 
 
 @pytest.mark.parametrize("name", FROM_RUNS)
@@ -82,8 +82,8 @@ def test_other_axes_make_panels_and_lengths_make_lines():
     numbers = spec.compute(fake_dataset(grid, 3))
     panels = list(dict.fromkeys(numbers["panel"].tolist()))
     assert panels == [
-        "GRU, true Haar, discount 0.9",
-        "GRU, true Haar, discount 0.99",
+        "GRU, Haar, discount 0.9",
+        "GRU, Haar, discount 0.99",
         "GRU, independent Haar, discount 0.9",
         "GRU, independent Haar, discount 0.99",
     ]

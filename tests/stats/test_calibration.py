@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from freeproj.stats.audit import audit
-from freeproj.stats.equivalence import equivalence
+from freeproj.stats.choice import half_choice
 from freeproj.stats.intervals import band, interval
-from freeproj.stats.multiple import max_t, split_choice
-from freeproj.stats.paired import pooled_sign_flip, sign_flip
+from freeproj.stats.paired import mean_of, pooled_mean
 from freeproj.stats.power import smallest_effect
 from freeproj.stats.verdicts import Outcome, verdict
 
@@ -61,15 +60,39 @@ def test_bands_cover_at_each_point_and_need_three_seeds():
     np.testing.assert_array_equal(found.mean, [2.0, 1.5, 1.0, np.nan])
 
 
-@pytest.mark.parametrize("correction", ["holm", "max-t"])
+@pytest.mark.parametrize("expects", ["more", "less"])
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
-def test_null_studies_get_no_verdict_of_any_kind(correlation, correction):
+def test_null_studies_get_no_verdict_of_any_kind(correlation, expects):
     rng = np.random.default_rng(1)
     wrong = 0
     for cells in studies(rng, correlation=correlation):
-        found = verdict(cells, correction=correction)
+        found = verdict(cells, expects)
         wrong += {found.outcome, *found.counts} != {Outcome.OPEN}
     assert within(wrong / N_STUDIES, 0.05)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.7])
+def test_a_difference_as_large_as_the_margin_is_neither_the_same_nor_beyond(
+    correlation,
+):
+    rng = np.random.default_rng(8)
+    wrong = 0
+    for cells in studies(rng, correlation=correlation, shift=1.0):
+        found = verdict(cells, "same", 1.0)
+        wrong += {found.outcome, *found.counts} != {Outcome.OPEN}
+    assert within(wrong / N_STUDIES, 0.05)
+
+
+def test_judging_as_seeds_come_in_costs_what_it_is_charged():
+    """Judged after 6, 8 and 10 seeds: 5 % in all if counted, more if not."""
+    rng = np.random.default_rng(12)
+    charged = free = 0
+    for values in rng.standard_normal((1000, 10)):
+        parts = [values[:n] for n in (6, 8, 10)]
+        charged += any(verdict({0: x}, looks=3).outcome != "cannot tell" for x in parts)
+        free += any(verdict({0: x}).outcome != "cannot tell" for x in parts)
+    assert within(charged / 1000, 0.05, 1000)
+    assert not within(free / 1000, 0.05, 1000)
 
 
 def test_skewed_null_studies_keep_the_rate_too():
@@ -94,13 +117,13 @@ def test_an_effect_shared_by_all_cells_is_found():
 def test_one_real_effect_among_many_cells_is_found_and_the_others_stay_open():
     rng = np.random.default_rng(4)
     hits = wrong = 0
-    for cells in studies(rng, correlation=0.0, n=100):
+    for cells in studies(rng, correlation=0.0):
         cells[0] = {seed: value + 3 for seed, value in cells[0].items()}
         found = verdict(cells).cells
         hits += found[0].outcome is Outcome.HOLDS
         wrong += any(found[c].outcome is not Outcome.OPEN for c in range(1, N_CELLS))
-    assert hits >= 80
-    assert within(wrong / 100, 0.05, 100)
+    assert hits >= 0.8 * N_STUDIES
+    assert within(wrong / N_STUDIES, 0.05)
 
 
 def test_the_smallest_effect_is_found_with_its_power():
@@ -109,7 +132,7 @@ def test_the_smallest_effect_is_found_with_its_power():
         effect = smallest_effect(n_seeds, sd=2.0, n_cells=n_cells)
         level = 0.05 if n_cells == 1 else 0.05 / (2 * n_cells)
         draws = rng.normal(effect, 2.0, (400, n_seeds))
-        found = np.mean([sign_flip(x).p <= level for x in draws])
+        found = np.mean([mean_of(x).p() <= level for x in draws])
         assert 0.72 < found < 0.9
 
 
@@ -120,9 +143,11 @@ def test_choosing_on_half_of_the_seeds_does_not_favour_the_best_of_many(correlat
     for cells in studies(rng, correlation=correlation, n=600, n_cells=9):
         *options, reference = cells.values()
         options = dict(enumerate(options))
-        p_values.append(split_choice(options, reference).p)
+        chosen = half_choice(options, reference).gains
+        halves = {h: {s: chosen[s] for s in chosen if s % 2 == h} for h in (0, 1)}
+        p_values.append(verdict(halves).pooled.p)
         gains = {k: [v[s] - reference[s] for s in v] for k, v in options.items()}
-        naive.append(sign_flip(max(gains.values(), key=np.mean)).p)
+        naive.append(mean_of(max(gains.values(), key=np.mean)).p())
     assert within(np.mean(np.array(p_values) <= 0.05), 0.05, 600)
     assert not within(np.mean(np.array(naive) <= 0.05), 0.05, 600)
 
@@ -133,39 +158,30 @@ def test_a_good_option_is_chosen_and_found():
     for cells in studies(rng, correlation=0.0, n=50, n_cells=4):
         *options, reference = cells.values()
         options[1] = {seed: value + 2.5 for seed, value in options[1].items()}
-        found.append(split_choice(dict(enumerate(options)), reference))
+        found.append(half_choice(dict(enumerate(options)), reference))
     assert np.mean([each.choices == (1, 1) for each in found]) > 0.9
-    assert np.mean([each.p <= 0.05 for each in found]) > 0.8
+    assert np.mean([mean_of(each.gains).p() <= 0.05 for each in found]) > 0.8
 
 
-def test_equivalence_is_claimed_wrongly_at_most_at_its_level():
+def test_equal_methods_are_found_the_same_with_enough_seeds():
     rng = np.random.default_rng(8)
-    at_the_margin = rng.normal(1.0, 1.0, (2000, 10))
-    wrong = np.mean([equivalence(x, margin=1.0).holds for x in at_the_margin])
-    assert within(wrong, 0.05, 2000)
-    equal = rng.normal(0.0, 0.5, (200, 10))
-    assert np.mean([equivalence(x, margin=1.0).holds for x in equal]) > 0.95
-
-
-def test_pooled_test_and_max_t_keep_their_level_with_correlated_cells():
-    rng = np.random.default_rng(9)
-    cells = list(studies(rng, correlation=0.8, n=500, n_cells=4))
-    pooled = np.mean([pooled_sign_flip(each).p <= 0.05 for each in cells])
-    largest = np.mean([min(max_t(each).values()) <= 0.05 for each in cells])
-    assert within(pooled, 0.05, 500)
-    assert within(largest, 0.05, 500)
+    found = [
+        verdict({c: rng.normal(0.0, 0.3, 12) for c in range(4)}, "same", 1.0).outcome
+        for _ in range(60)
+    ]
+    assert np.mean([each is Outcome.HOLDS for each in found]) > 0.9
 
 
 def test_the_pooled_interval_covers_with_shared_and_with_separate_seeds():
     rng = np.random.default_rng(10)
     shared = studies(rng, correlation=0.8, n=500, n_cells=4)
-    missed = np.mean([0 not in pooled_sign_flip(each).interval for each in shared])
+    missed = np.mean([0 not in pooled_mean(each).interval(0.95) for each in shared])
     assert within(missed, 0.05, 500)
     apart = [
         {c: {(c, s): rng.standard_normal() for s in range(5)} for c in range(4)}
         for _ in range(200)
     ]
-    missed = np.mean([0 not in pooled_sign_flip(each).interval for each in apart])
+    missed = np.mean([0 not in pooled_mean(each).interval(0.95) for each in apart])
     assert within(missed, 0.05, 200)
 
 

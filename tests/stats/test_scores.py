@@ -5,15 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from freeproj.stats import REDUCTIONS, contrast, group_by, last, mmer, running_maximum
 from freeproj.stats.intervals import interval, iqm, summarise
-from freeproj.stats.scores import (
-    REDUCTIONS,
-    contrast,
-    group_by,
-    last,
-    mmer,
-    running_maximum,
-)
 
 NAN = math.nan
 

@@ -12,9 +12,12 @@ import click
 
 from freeproj.cli.output import echo
 from freeproj.cli.plotting import plot
+from freeproj.experiments.measures import map_of, metric_of, score, tested_maps
+from freeproj.findings.labels import map_title, settings_text
 
 if TYPE_CHECKING:
     from freeproj.experiments.dataset import Dataset
+    from freeproj.findings.answers import Answer
 
 __all__ = ["compare"]
 
@@ -22,75 +25,98 @@ _POINTS = 40  # of a plotted curve
 
 
 class _Side(NamedTuple):
-    """The runs of one cell of one source: repetitions of the same settings."""
+    """The runs of one configuration of one source."""
 
     label: str
     runs: Dataset
-    scores: dict[int, float]  # by seed; only where there is a number
+    scores: dict[int, float]  # return per trial by seed; only where there is one
 
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="A B...")
 @click.option(
-    "--metric",
-    default="",
-    help="Column of the logs to compare. Default: the test return.",
+    "--along", metavar="SETTING", help="Compare the values of this setting only."
 )
+@click.option("--on", default="", help="Test projection. Default: random ones.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def compare(sources: tuple[str, ...], metric: str, as_json: bool) -> None:
-    """Compare A, B, …: each a run, or a folder with one run per seed.
+def compare(
+    sources: tuple[str, ...], along: str | None, on: str, as_json: bool
+) -> None:
+    """Compare A, B, …: each a run, or a folder of runs, or published:NAME.
 
-    All are compared with the first. A run's score is the mean of its last three
-    evaluations. Differences are between runs of the same seed; an interval needs at
-    least three such pairs.
+    Several are compared with the first, configuration by configuration; of a single
+    one, the settings that vary are compared. A run's score is the mean return per
+    trial of its last three evaluations; differences are between runs of the same seed,
+    and a verdict needs at least three such pairs.
     """
     from freeproj.experiments.dataset import read_dataset
 
-    found = {source: read_dataset(source) for source in sources}
+    found = {source: read_dataset(source) for source in dict.fromkeys(sources)}
     for source, dataset in found.items():
         for path, health, reason in dataset.set_aside:
             echo(f"Left out as {health}: {path}: {reason}", err=True)
         if not len(dataset):
             raise ValueError(f"{source}: no runs that can be read.")
-    metric = metric or _usual_metric(next(iter(found.values())))
-    sides = [side for item in found.items() for side in _sides(*item, metric)]
-    if len(sides) < 2:
-        raise ValueError(
-            "All these runs have the same settings; name others to compare them with."
-        )
+        if on and not any(on in tested_maps(run) for run in dataset.runs):
+            raise ValueError(f"{source}: no run was tested on {on!r}.")
+    named = {_name(source, found): dataset for source, dataset in found.items()}
+    on = on or next(iter(found.values())).test_map
+    answers = _answers(named, along, on)
+    several = len(named) > 1
+    sides = [
+        side
+        for name, dataset in named.items()
+        for side in _sides(name if several else "", dataset, on)
+    ]
     rows = [_row(side) for side in sides]
-    pairs = [_difference(sides[0], side) for side in sides[1:]]
     if as_json:
-        result = {"metric": metric, "rows": rows, "differences": pairs}
-        echo(json.dumps(result, indent=2))
+        told = [_plain(answer) for answer in answers]
+        echo(json.dumps({"on": on, "rows": rows, "answers": told}, indent=2))
         return
-    echo(f"{metric}, mean of the last three evaluations of each run\n")
+    echo(f"Return per trial on {map_title(on)}, last three evaluations of each run\n")
     echo(_table(rows))
     echo()
-    for pair in pairs:
-        echo(_sentence(pair))
+    for answer in answers:
+        echo(answer)
     echo()
-    echo(_curves(sides, metric))
+    echo(_curves(sides, on))
 
 
-def _usual_metric(dataset: Dataset) -> str:
-    maps = dataset.runs[0].settings.get("evaluation.maps") or ("tile",)
-    return f"test/{maps[0]}/episodes/episode_return"
-
-
-def _sides(source: str, dataset: Dataset, metric: str) -> list[_Side]:
+def _name(source: str, found: dict[str, Dataset]) -> str:
+    """Return the last part of a path, if that is enough to tell the sources apart."""
     name = Path(source).name or source
+    alike = sum((Path(each).name or each) == name for each in found)
+    return name if alike == 1 else source
+
+
+def _answers(named: dict[str, Dataset], along: str | None, on: str) -> list[Answer]:
+    from freeproj.findings.comparing import compare_axes, compare_sources
+
+    if len(named) > 1 and along is None:
+        return [compare_sources(named, on)]
+    if len(named) > 1:
+        raise ValueError("--along compares the settings of one folder; name one.")
+    (dataset,) = named.values()
+    found = compare_axes(dataset, *([along] if along else []), on=on)
+    if not found:
+        raise ValueError(
+            f"All these runs have the same {along or 'settings'}; name others to "
+            "compare them with."
+        )
+    return found
+
+
+def _sides(source: str, dataset: Dataset, on: str) -> list[_Side]:
     sides = []
     for cell, group in dataset.group_by(*dataset.axes).items():
-        pairs = zip(dataset.axes, cell, strict=True)
-        which = ", ".join(f"{axis.rpartition('.')[2]}={value}" for axis, value in pairs)
-        scores = group.scores(metric, "last3")
+        which = settings_text(dict(zip(dataset.axes, cell, strict=True)))
         known = {
-            seed: float(value)
-            for seed, value in zip(scores.seeds, scores.values, strict=True)
-            if math.isfinite(value)
+            run.seed: value / run.settings["n_trials"]
+            for run in group.runs
+            if math.isfinite(value := score(run, metric_of(map_of(run, on))))
         }
-        sides.append(_Side(f"{name}: {which}" if which else name, group, known))
+        label = ": ".join(part for part in (source, which) if part)
+        sides.append(_Side(label, group, known))
     return sides
 
 
@@ -108,18 +134,19 @@ def _row(side: _Side) -> dict[str, Any]:
     }
 
 
-def _difference(first: _Side, other: _Side) -> dict[str, Any]:
-    from freeproj.stats import paired
-
-    found = paired(other.scores, first.scores)
-    ends = found.interval
+def _plain(answer: Answer) -> dict[str, Any]:
+    pooled = answer.pooled
+    ends = None if pooled is None or pooled.interval is None else pooled.interval[:2]
+    mean = None if pooled is None or math.isnan(pooled.mean) else pooled.mean
     return {
-        "first": other.label,
-        "second": first.label,
-        "mean": found.mean if found.n else None,
-        "interval": None if ends is None else [ends.low, ends.high],
-        "p": found.p if found.n else None,
-        "pairs": found.n,
+        "status": answer.status,
+        "outcome": str(answer.outcome),
+        "sentence": answer.sentence,
+        "selection": answer.selection,
+        "unit": answer.unit,
+        "mean": mean,
+        "interval": None if ends is None else list(ends),
+        "comparisons": len(answer.findings),
     }
 
 
@@ -146,20 +173,7 @@ def _ends(ends: Sequence[float] | None) -> str:
     return "–" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
 
 
-def _sentence(pair: dict[str, Any]) -> str:
-    what = f"{pair['first']} minus {pair['second']}"
-    if not pair["pairs"]:
-        return f"{what}: – (they have no seed in common)"
-    if pair["interval"] is None:
-        few = "1 pair" if pair["pairs"] == 1 else f"{pair['pairs']} pairs"
-        return f"{what}: {pair['mean']:+.3f} ({few} of seeds, too few for an interval)"
-    return (
-        f"{what}: {pair['mean']:+.3f}, 95 % interval {_ends(pair['interval'])}, "
-        f"{pair['pairs']} pairs of seeds, sign-flip p = {pair['p']:.2g}"
-    )
-
-
-def _curves(sides: Sequence[_Side], metric: str) -> str:
+def _curves(sides: Sequence[_Side], on: str) -> str:
     """Draw the means over seeds against updates."""
     import numpy as np
 
@@ -169,8 +183,9 @@ def _curves(sides: Sequence[_Side], metric: str) -> str:
     for side in sides[:6]:
         lines = []
         for run in side.runs.runs:
+            column = metric_of(map_of(run, on))
             values = np.asarray(
-                run.metrics.get(metric, np.full(len(run.updates), np.nan))
+                run.metrics.get(column, np.full(len(run.updates), np.nan))
             )
             known = np.isfinite(values)
             if known.any():

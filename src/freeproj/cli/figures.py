@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from freeproj.cli.guests import import_option
 from freeproj.cli.progress import working
 from freeproj.cli.settings import parse_settings
 from freeproj.report.figures import FIGURES, find, make_figure
@@ -39,6 +40,7 @@ __all__ = ["figure", "figures"]
     metavar="KEY=VALUE",
     help="Change an option of the figure, e.g. depth=7; may be repeated.",
 )
+@import_option
 def figure(
     name: str,
     out: Path | None,
@@ -86,6 +88,7 @@ def _usual_runs() -> Path | None:
 
 
 @click.command()
+@import_option
 def figures() -> None:
     """List the figures that `freeproj figure` can draw."""
     width = max(map(len, FIGURES))

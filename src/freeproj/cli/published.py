@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from freeproj.cli.progress import working
 from freeproj.cli.table import table_width
+
+if TYPE_CHECKING:
+    from freeproj.experiments.dataset import Dataset
+    from freeproj.findings.answers import Answer
 
 __all__ = ["published"]
 
@@ -21,10 +26,9 @@ __all__ = ["published"]
 def published(name: str, as_json: bool, wide: bool) -> None:
     """List the studies whose results ship with freeproj, or print study NAME."""
     with working("reading"):
-        from freeproj.published import names
-        from freeproj.published import published as read
+        from freeproj.published import load, names
 
-        found = [read(each) for each in ([name] if name else names())]
+        found = [load(each) for each in ([name] if name else names())]
         if as_json:
             text = json.dumps(_as_json(found, bool(name)), indent=2)
         elif name:
@@ -34,39 +38,67 @@ def published(name: str, as_json: bool, wide: bool) -> None:
     click.echo(text)
 
 
-def _list(studies: list[Any]) -> str:
+def _list(studies: list[Dataset]) -> str:
     if not studies:
         return "No study is published yet."
-    lines = [_line(study.summary) for study in studies]
+    lines = [_line(study) for study in studies]
     more = "freeproj published NAME prints one; freeproj report --published draws them."
     return "\n".join([*lines, "", more])
 
 
-def _line(summary: dict[str, Any]) -> str:
-    seeds = sorted(set(summary["seeds_per_cell"].values()))
-    spread = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-    n_tasks = len(summary["seeds_per_cell"])
+def _line(study: Dataset) -> str:
+    from freeproj.published import summary
+
+    told = summary(study)
+    counts = [n for pair in told["seeds_per_configuration"].values() for n in pair]
+    spread = " to ".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
+    n_tasks = len(told["seeds_per_configuration"])
+    looks = told.get("looks", 1)
+    judged = f"; judged {looks} times as seeds came in" if looks > 1 else ""
     return (
-        f"{summary['study']}: {summary['runs']} runs, {spread} seeds per cell, "
-        f"{n_tasks} task{'s' * (n_tasks != 1)}\n  {summary['cpu_hours']} CPU hours, "
-        f"{summary['date']}, version {summary['version']}: {summary['command']}"
+        f"{told['study']}: {told['runs']} runs, {spread} seeds per configuration, "
+        f"{n_tasks} task{'s' * (n_tasks != 1)}{judged}\n  {told['cpu_hours']} CPU "
+        f"hours, {told['date']}, version {told['version']}: {told['command']}"
     )
 
 
-def _returns(study: Any, width: int) -> str:
+def _returns(study: Dataset, width: int) -> str:
     from freeproj.report.tables import format_table
 
-    table = format_table("table-maps", study.dataset, width=width)
-    return f"{_line(study.summary)}\n\n{table}".rstrip()
+    table = format_table("table-maps", study, width=width)
+    lines = [
+        textwrap.fill(f"- {answer}", width, subsequent_indent="  ")
+        for answer in _answers(study)
+    ]
+    return "\n\n".join([_line(study), table.rstrip(), "\n".join(lines)]).rstrip()
 
 
-def _as_json(studies: list[Any], with_cells: bool) -> dict[str, Any]:
+def _answers(study: Dataset) -> list[Answer]:
+    from freeproj.findings.claims import ask_published
+
+    name = study.meta.get("study")
+    return [each for each in ask_published().values() if each.study == name]
+
+
+def _as_json(studies: list[Dataset], with_cells: bool) -> dict[str, Any]:
+    from freeproj.published import summary
+
     if not with_cells:
-        return {"studies": [study.summary for study in studies]}
+        return {"studies": [summary(study) for study in studies]}
     from freeproj.report.tables.maps import map_records
 
-    cells = [_cell(record) for record in map_records(studies[0].dataset)]
-    return {**studies[0].summary, "cells": cells}
+    (study,) = studies
+    cells = [_cell(record) for record in map_records(study)]
+    answers = [
+        {
+            "question": each.name,
+            "outcome": str(each.outcome),
+            "status": each.status,
+            "sentence": each.sentence,
+        }
+        for each in _answers(study)
+    ]
+    return {**summary(study), "answers": answers, "cells": cells}
 
 
 def _cell(record: Any) -> dict[str, Any]:

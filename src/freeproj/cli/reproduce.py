@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from freeproj.cli.guests import import_option
 from freeproj.cli.progress import track
 
 __all__ = ["reproduce"]
@@ -42,6 +43,7 @@ _SCALES = ("quick", "laptop", "paper", "none")
 @click.option(
     "--again", is_flag=True, help="Compute and draw everything again, even if saved."
 )
+@import_option
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def reproduce(
     scale: str,
@@ -57,7 +59,7 @@ def reproduce(
     stored in OUT/runs-SCALE.
     """
     from freeproj.report.figures import find
-    from freeproj.report.page.building import key_lines, make_report
+    from freeproj.report.page.building import key_lines, make_report, shipped
 
     specs = [find(name) for name in only]  # refuse a wrong name before any work
     runs = out / f"runs-{scale}"
@@ -67,13 +69,14 @@ def reproduce(
     made = make_report(
         out,
         runs if runs.exists() else None,
+        published=shipped(),
         only=only,
         again=again,
         follow=lambda specs: track(specs, lambda spec: spec.name, quiet=quiet),
     )
     for name, why in made.missing.items():
         click.echo(f"{name} was not drawn: {why}", err=True)
-    for line in [] if only else key_lines(made.claims):
+    for line in [] if only else key_lines(made.answers):
         click.echo(line)
     click.echo(made.page)
     if failed:

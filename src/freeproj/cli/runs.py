@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["runs"]
 
-_RETURN = "test/{}/episodes/episode_return"
-
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("runs"))
@@ -114,10 +112,9 @@ def _last(run: RunRecord) -> int:
 
 def _return(run: RunRecord) -> float:
     """Return the last held-out return, under the first map."""
-    from freeproj.experiments.measures import present, reduction
+    from freeproj.experiments.measures import map_of, metric_of, score
 
-    (first, *_) = run.settings.get("evaluation.maps", ("tile",))
-    return reduction("final")(present(run, _RETURN.format(first))[1])
+    return score(run, metric_of(map_of(run)), "final")
 
 
 def _text(value: Any) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from freeproj.cli.guests import import_option
 from freeproj.cli.progress import working
 
 __all__ = ["table", "table_width"]
@@ -38,6 +39,7 @@ _WIDE = 240
     is_flag=True,
     help="Show all columns, even if they do not fit the terminal.",
 )
+@import_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -54,7 +56,7 @@ def table(
     """Print a table of your runs beside the paper's numbers.
 
     NAME is table-results (Table 1), table-lengths (Table 2), table-held-out (tasks
-    held out from training) or table-maps (returns per trial on every test map).
+    held out from training) or table-maps (returns per trial on every test projection).
     Columns that do not fit the terminal are left out.
     """
     from freeproj.report.tables import TABLES, format_table

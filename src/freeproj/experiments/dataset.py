@@ -13,6 +13,7 @@ their seed only are repetitions of one cell. Runs that cannot be used are in
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import html
 import math
@@ -29,8 +30,10 @@ from freeproj.experiments.measures import (
     Pivot,
     Scores,
     align,
-    present,
-    reduction,
+    map_of,
+    metric_of,
+    score,
+    tested_maps,
 )
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
@@ -40,16 +43,30 @@ from freeproj.storage.names import suggestion
 
 __all__ = ["Dataset", "read_dataset"]
 
+# Studies that were judged before all their seeds were there; this is what it cost.
+_LOOKS = {"as-written": 3}  # with 10, 15 and 20 seeds
 _PUBLISHED = Path(__file__).parents[1] / "published"
-_FIRST = ("task", "memory", "projection.")  # settings that are named first
+# Settings that are named first, and those that often follow from others.
+_FIRST = ("evaluation.task", "task", "memory", "projection.length")
+_SHAPE = ("projection.n_words", "projection.n_generators")
+_FOLLOWING = (
+    *("task", *_SHAPE, "projection.input_dim"),
+    *("n_updates", "n_envs", "n_steps", "n_trials", "network.", "evaluation."),
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Runs as data, and those that were set aside."""
+    """Runs as data, and those that were set aside.
+
+    Args:
+        meta: what is known beyond the runs: study, version, cpu_hours, date, and
+            `looks`, how often the numbers were judged while they came in.
+    """
 
     runs: tuple[RunRecord, ...]
     set_aside: tuple[SetAside, ...] = ()
+    meta: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -58,20 +75,26 @@ class Dataset:
     def axes(self) -> tuple[str, ...]:
         """The settings that differ between runs, except the seed.
 
-        A setting that follows from others is not an axis: the number of words; the
-        number of generators where the number of words is fixed; d_in where it is d.
+        A setting that follows from the axes before it is not one: training tasks from
+        the task held out, n from ℓ and the number of words, a budget from the task.
         """
-        differing = [key for key in self._keys() if len(self.values(key)) > 1]
-        follows = {"seed", "projection.n_words"}
-        if "projection.n_words" not in differing and "projection.length" in differing:
-            follows.add("projection.n_generators")
-        if all(
-            run.settings.get("projection.input_dim")
-            == run.settings.get("projection.dim")
-            for run in self.runs
-        ):
-            follows.add("projection.input_dim")
-        return tuple(key for key in differing if key not in follows)
+        kept: list[str] = []
+        for key in self._keys():
+            if key != "seed" and len(self.values(key)) > 1:
+                groups = {_cell(run, kept): run for run in self.runs}
+                # One run per combination determines everything, by chance.
+                weak = key.startswith(_FOLLOWING) or len(groups) < len(self.runs)
+                if not (weak and self._follows(key, kept)):
+                    kept.append(key)
+        return tuple(kept)
+
+    @property
+    def test_map(self) -> str:
+        """The test projection to compare on: random, or else the first one."""
+        maps = [tested_maps(run) for run in self.runs]
+        if any("random" in each for each in maps):
+            return "random"
+        return next((each[0] for each in maps if each), "tile")
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -117,7 +140,8 @@ class Dataset:
 
     def select(self, keep: Callable[[RunRecord], bool]) -> Dataset:
         """Return the runs for which `keep` is true."""
-        return Dataset(tuple(run for run in self.runs if keep(run)), self.set_aside)
+        kept = tuple(run for run in self.runs if keep(run))
+        return dataclasses.replace(self, runs=kept)
 
     def group_by(self, *settings: str) -> dict[Cell, Dataset]:
         """Split the runs by the values of settings, in their order."""
@@ -127,22 +151,23 @@ class Dataset:
         for run in self.runs:
             groups.setdefault(_cell(run, settings), []).append(run)
         ordered = sorted(groups.items(), key=lambda pair: tuple(map(_order, pair[0])))
-        return {cell: Dataset(tuple(runs), self.set_aside) for cell, runs in ordered}
+        return {
+            cell: dataclasses.replace(self, runs=tuple(runs)) for cell, runs in ordered
+        }
 
     def scores(
         self,
-        metric: str = "test/tile/episodes/episode_return",
+        metric: str = "",
         reduce: str | Callable[[np.ndarray], float] = "last3",
     ) -> Scores:
         """Return one number for each run.
 
         Args:
+            metric: a column of the logs; by default the return on `test_map`.
             reduce: `final` (the last evaluation), `last3` (the mean of the last three),
                 `max`, or a function of the values over updates.
         """
-        self._check_metric(metric)
-        reduced = reduction(reduce)
-        values = [reduced(present(run, metric)[1]) for run in self.runs]
+        values = [score(run, self._column(run, metric), reduce) for run in self.runs]
         return Scores(
             self.axes,
             tuple(_cell(run, self.axes) for run in self.runs),
@@ -150,19 +175,22 @@ class Dataset:
             np.array(values, float),
         )
 
-    def curves(self, metric: str = "test/tile/episodes/episode_return") -> Curves:
+    def curves(self, metric: str = "") -> Curves:
         """Return the values over updates, cell by cell."""
-        self._check_metric(metric)
         groups = self.group_by(*self.axes)
         return Curves(
-            self.axes, {cell: align(g.runs, metric) for cell, g in groups.items()}
+            self.axes,
+            {
+                cell: align(g.runs, self._column(g.runs[0], metric))
+                for cell, g in groups.items()
+            },
         )
 
     def pivot(
         self,
         rows: str,
         columns: str,
-        metric: str = "test/tile/episodes/episode_return",
+        metric: str = "",
         reduce: str = "last3",
     ) -> Pivot:
         """Return means over the runs of each pair of values, whatever else differs."""
@@ -229,10 +257,29 @@ class Dataset:
         return f"<p>{html.escape(repr(self))}</p><table>{''.join(rows)}</table>"
 
     def _keys(self) -> tuple[str, ...]:
-        """All settings, in the order in which they are named: `_FIRST`, then others."""
+        """All settings in the order in which they are named, `_FOLLOWING` last."""
         keys = dict.fromkeys(key for run in self.runs for key in run.settings)
-        first = [key for start in _FIRST for key in keys if key.startswith(start)]
-        return tuple(dict.fromkeys([*first, *keys]))
+        counts = {key: len(self.values(key)) for key in _SHAPE if key in keys}
+
+        def rank(key: str) -> tuple[int, int]:
+            if key in _FIRST:
+                return _FIRST.index(key), 0
+            if key in _SHAPE:  # n_words = n^ℓ: that which varies less is the axis
+                return len(_FIRST), counts[key]
+            if key.startswith(_FOLLOWING):
+                return len(_FIRST) + 3, 0
+            return len(_FIRST) + (1 if key.startswith("projection.") else 2), 0
+
+        return tuple(sorted(keys, key=rank))
+
+    def _follows(self, key: str, kept: list[str]) -> bool:
+        """Whether a setting has one value in each combination of others."""
+        known: dict[Cell, Any] = {}
+        return all(
+            known.setdefault(_cell(run, kept), value) == value
+            for run in self.runs
+            for value in (run.settings.get(key),)
+        )
 
     def _check_key(self, key: str) -> None:
         if self.runs and key not in self._known_keys:
@@ -242,6 +289,13 @@ class Dataset:
     @functools.cached_property
     def _known_keys(self) -> frozenset[str]:
         return frozenset(key for run in self.runs for key in run.settings)
+
+    def _column(self, run: RunRecord, metric: str) -> str:
+        """Return the column of a run's score."""
+        if not metric and self.metrics:
+            return metric_of(map_of(run, self.test_map))
+        self._check_metric(metric)
+        return metric
 
     def _check_metric(self, metric: str) -> None:
         if self.runs and not self.metrics:
@@ -261,12 +315,16 @@ def read_dataset(*sources: str | Path) -> Dataset:
     parts = [_read_source(source) for source in sources]
     runs = [run for part in parts for run in part.runs]
     aside = [each for part in parts for each in part.set_aside]
-    return _distinct(runs, aside)
+    meta = parts[0].meta if len(parts) == 1 else {}
+    return dataclasses.replace(_distinct(runs, aside), meta=meta)
 
 
 def _read_source(source: str | Path) -> Dataset:
     if str(source).startswith("published:"):
-        return _load(_published(str(source).partition(":")[2]))
+        name = str(source).partition(":")[2]
+        found = _load(_published(name))
+        meta = {"study": name, "looks": _LOOKS.get(name, 1), **found.meta}
+        return dataclasses.replace(found, meta=meta)
     path = Path(source)
     readers = {
         ".csv": Dataset.from_csv,
@@ -292,10 +350,12 @@ def _published(name: str) -> Path:
 
 def _load(path: Path) -> Dataset:
     check_regular(path)
-    stored = load_records(path).records.values()
+    found = load_records(path)
+    stored = found.records.values()
     return Dataset(
         tuple(each for each in stored if isinstance(each, RunRecord)),
         tuple(each for each in stored if isinstance(each, SetAside)),
+        dict(found.meta),
     )
 
 

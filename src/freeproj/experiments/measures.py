@@ -8,18 +8,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from freeproj.experiments.records import RunRecord
 
 __all__ = [
+    "REDUCTIONS",
     "Cell",
     "Curve",
     "Curves",
     "Pivot",
     "Scores",
     "align",
+    "last",
+    "map_of",
+    "metric_of",
+    "mmer",
     "present",
-    "reduction",
+    "running_maximum",
+    "score",
+    "tested_maps",
 ]
 
 Cell = tuple[Any, ...]
@@ -66,6 +74,39 @@ class Pivot(NamedTuple):
     counts: Int[np.ndarray, "rows columns"]
 
 
+def metric_of(test_map: str, counting: str = "episodes") -> str:
+    """Return the log's column of the returns on a test projection; `train` is training.
+
+    Args:
+        counting: `episodes`, the first episode of every environment, or `window`.
+    """
+    if test_map == "train":
+        return "train/episode_return"
+    return f"test/{test_map}/{counting}/episode_return"
+
+
+def tested_maps(run: RunRecord) -> tuple[str, ...]:
+    """Return the test projections that a run has returns on, its first one first."""
+    maps = run.settings.get("evaluation.maps", ("tile",))
+    names = maps.split("+") if isinstance(maps, str) else list(maps)
+    parts = (name.split("/") for name in run.metrics)
+    names += [part[1] for part in parts if part[0] == "test" and len(part) == 4]
+    return tuple(n for n in dict.fromkeys(names) if metric_of(n) in run.metrics)
+
+
+def map_of(run: RunRecord, wanted: str = "") -> str:
+    """Return the test projection that a run is scored on: the wanted one, or its first.
+
+    Agents that see no projection (plain, or trained blind) are scored on the one
+    observation that they have, whatever projection is wanted.
+    """
+    played = tested_maps(run)
+    controls = run.settings.get("observation", "projected") != "projected"
+    if wanted and (wanted in played or wanted == "train" or not controls):
+        return wanted
+    return played[0] if played else "tile"
+
+
 def present(run: RunRecord, metric: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the updates at which a metric was measured, and its values there.
 
@@ -89,25 +130,54 @@ def align(runs: Sequence[RunRecord], metric: str) -> Curve:
     return Curve(updates, tuple(run.seed for run in runs), values)
 
 
-def reduction(
-    name: str | Callable[[np.ndarray], float],
-) -> Callable[[np.ndarray], float]:
-    """Return the function from values to one number: a known name, or your own."""
-    if not isinstance(name, str):
-        return name
-    if name not in _REDUCTIONS:
-        known = ", ".join(_REDUCTIONS)
-        raise ValueError(f"`reduce` must be one of {known}, got {name!r}.")
-    return _REDUCTIONS[name]
+def last(
+    curve: ArrayLike, n_evaluations: int = 3
+) -> Float[np.ndarray, "..."] | np.floating:
+    """Mean of the last evaluations along the last axis.
+
+    Evaluations in which nothing finished (nan) are left out; nan if all of them are.
+    """
+    if n_evaluations < 1:
+        raise ValueError(f"`n_evaluations` must be at least 1, got {n_evaluations}.")
+    ends = np.asarray(curve, float)[..., -n_evaluations:]
+    seen = ~np.isnan(ends)
+    total, n = np.where(seen, ends, 0).sum(axis=-1), seen.sum(axis=-1)
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)[()]
 
 
-def _of_found(function: Callable[[np.ndarray], Any], values: np.ndarray) -> float:
-    found = values[~np.isnan(values)]
-    return float(function(found)) if found.size else math.nan
+def mmer(curve: ArrayLike) -> Float[np.ndarray, "..."] | np.floating:
+    """Largest evaluation along the last axis; nan if no evaluation has data."""
+    curve = np.asarray(curve, float)
+    if curve.shape[-1] == 0:
+        return np.full(curve.shape[:-1], np.nan)[()]
+    return np.fmax.reduce(curve, axis=-1)
 
 
-_REDUCTIONS: Mapping[str, Callable[[np.ndarray], float]] = {
-    "final": lambda values: float(values[-1]) if len(values) else math.nan,
-    "last3": lambda values: _of_found(np.mean, values[-3:]),
-    "max": lambda values: _of_found(np.max, values),
+def running_maximum(curve: ArrayLike) -> Float[np.ndarray, "..."]:
+    """Largest evaluation so far, which ends at MMER."""
+    return np.fmax.accumulate(np.asarray(curve, float), axis=-1)
+
+
+# How a curve becomes a number; "final" is the last evaluation alone.
+REDUCTIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
+    "last3": last,
+    "final": lambda curve: last(curve, 1),
+    "max": mmer,
 }
+
+
+def score(
+    run: RunRecord, metric: str, reduce: str | Callable[[np.ndarray], Any] = "last3"
+) -> float:
+    """Return one number of a run: by default the mean of its last three evaluations.
+
+    Args:
+        reduce: one of `REDUCTIONS`, or a function of the values that were measured.
+    """
+    if isinstance(reduce, str):
+        if reduce not in REDUCTIONS:
+            known = ", ".join(REDUCTIONS)
+            raise ValueError(f"`reduce` must be one of {known}, got {reduce!r}.")
+        reduce = REDUCTIONS[reduce]
+    values = present(run, metric)[1]
+    return float(reduce(values)) if len(values) else math.nan

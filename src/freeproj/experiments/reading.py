@@ -1,10 +1,9 @@
 """Read folders of runs into records; a cache beside the runs keeps the result.
 
 Runs are found by their `config.toml`, up to 32 folders deep; other files are left
-alone. The
-cache, `.freeproj-dataset.npz`, is used for a run only while the names, times and sizes
-of its files are as they were when it was read, and only by the code that wrote it. A
-cache that is damaged, or cannot be written, is ignored.
+alone. The cache, `.freeproj-dataset.npz`, is used for a run only while the names, times
+and sizes of its files are as they were when it was read, and only by the code that
+wrote it. A cache that is damaged, or cannot be written, is ignored.
 """
 
 from __future__ import annotations
@@ -25,8 +24,10 @@ __all__ = ["CACHE", "find_runs", "read_folder"]
 CACHE = ".freeproj-dataset.npz"
 _FILES = ("config.toml", "log.jsonl", "timing.jsonl", "final.json", "diverged.json")
 _MAX_DEPTH = 32  # of the folders below the one that is read
-_READERS = ("learning/config", "projection/projection", "experiments/settings",
-            "experiments/records", "experiments/log", "experiments/store")  # fmt: skip
+_READERS = (
+    *("learning/config", "projection/projection", "experiments/settings"),
+    *("experiments/records", "experiments/log", "experiments/store"),
+)
 
 _Signature = list[list[str | int]]
 
@@ -47,8 +48,8 @@ def read_folder(folder: Path) -> tuple[list[RunRecord], list[SetAside]]:
     if any(
         each.health != "running" for name, each in records.items() if name not in cached
     ):
+        meta = {"reader": _reader(), "signatures": seen}
         with contextlib.suppress(OSError):
-            meta = {"reader": _reader(), "signatures": seen}
             save_records(folder / CACHE, records, meta)
     return _placed(records, folder)
 

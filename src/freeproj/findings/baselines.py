@@ -16,7 +16,7 @@ from freeproj.envs.baselines import baselines
 __all__ = ["Levels", "episode_levels"]
 
 _NAN = float("nan")
-_FLASH_CARDS = "freeproj.envs.flash_cards:FlashCards"
+_FLASH_CARDS = ("FlashCards", "freeproj.envs.flash_cards:FlashCards")
 
 
 class Levels(NamedTuple):
@@ -24,18 +24,13 @@ class Levels(NamedTuple):
 
     n_trials: int
     chance: float = _NAN  # the uniform policy
-    blind: float = _NAN  # the best policy that looks at nothing
+    blind: float = _NAN  # the best open-loop policy
     blind_name: str = ""
-    reward_only: float = _NAN  # the best known player who sees rewards only
+    reward_only: float = _NAN  # the best known policy that sees rewards only
     ceiling: float = _NAN  # the best possible
-    headroom: float = _NAN  # what looking can be worth: oracle less best blind
+    headroom: float = _NAN  # best known policy that sees the task, minus best open-loop
     # Policies that never learn, as `Baselines.luck` returns them.
     luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})
-
-    @property
-    def scale(self) -> float:
-        """The headroom, or 1 where it is not known: differences are divided by it."""
-        return self.headroom if self.headroom > 0 else 1.0
 
 
 def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Levels:
@@ -44,7 +39,7 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
     Args:
         fresh_start: every trial starts anew, so each is as hard as the first.
     """
-    if task == _FLASH_CARDS:
+    if task in _FLASH_CARDS:
         return _flash_cards(n_trials)
     if ":" in task or "+" in task:
         return Levels(n_trials)  # reading results never runs a user's code

@@ -1,22 +1,22 @@
 """Runs in cells: what tables, figures and claims share.
 
-A cell is everything that differs between runs except the seed. Task, memory and word
-length always belong to it; any other setting does if the dataset varies it and the
-others do not determine it. The score of a run is the mean of its last three held-out
-evaluations on its first test map, counting the first episode of every environment.
+A cell is one configuration: a value of every axis of the dataset. Task, memory and word
+length always belong to it. The score of a run is the mean of its last three held-out
+evaluations, counting the first episode of every environment.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.measures import map_of, metric_of, score, tested_maps
 from freeproj.findings.baselines import Levels, episode_levels
 from freeproj.findings.labels import ordered_tasks, settings_text
 
@@ -24,23 +24,14 @@ __all__ = [
     "COUNTING",
     "Cells",
     "Key",
-    "best_evaluation",
-    "first_map",
-    "last_three",
     "make_cells",
-    "metric_of",
     "reported_task",
 ]
 
 COUNTING = "episodes"  # the first episode of every environment, for the whole page
 _ALWAYS = ("task", "memory", "projection.length")
-# n_words = n^ℓ: with ℓ known, one of n_words and n is enough, the one that varies less.
-_DERIVED = ("projection.n_words", "projection.n_generators")
-# Budget and size often follow from the task: they become axes only as a last resort.
-_BUDGET = ("n_updates", "n_envs", "n_steps", "n_trials", "network.", "evaluation.")
 # How often, how long and on which maps agents were tested does not describe agents.
 _TESTING = tuple(f"evaluation.{key}" for key in ("every", "maps", "n_envs", "n_steps"))
-_IGNORED = ("seed", "evaluation.task", *_ALWAYS)
 
 Key = tuple[Any, ...]
 _Scores = dict[int, float]
@@ -49,33 +40,6 @@ _Scores = dict[int, float]
 def reported_task(run: RunRecord) -> str:
     """Return the task a run is reported under: held out, or trained on."""
     return str(run.settings.get("evaluation.task") or run.settings["task"])
-
-
-def first_map(run: RunRecord) -> str:
-    """Return the test map that a run is scored on."""
-    maps = run.settings.get("evaluation.maps", ("tile",))
-    names = maps.split("+") if isinstance(maps, str) else list(maps)
-    played = [name for name in names if metric_of(name) in run.metrics]
-    return str((played or names or ["tile"])[0])
-
-
-def metric_of(test_map: str, counting: str = COUNTING) -> str:
-    """Return the log's column of the returns on a test map; `train` is training."""
-    if test_map == "train":
-        return "train/episode_return"
-    return f"test/{test_map}/{counting}/episode_return"
-
-
-def last_three(values: np.ndarray) -> float:
-    """Mean of the last three entries with data; nan if there are none."""
-    seen = values[~np.isnan(values)]
-    return float(seen[-3:].mean()) if seen.size else math.nan
-
-
-def best_evaluation(values: np.ndarray) -> float:
-    """Return the largest entry, the paper's MMER; nan if there are none."""
-    seen = values[~np.isnan(values)]
-    return float(seen.max()) if seen.size else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +72,8 @@ class Cells:
 
     def maps(self, key: Key) -> tuple[str, ...]:
         """Return the test maps that all runs of a cell have returns on."""
-        first, *others = (run.metrics for run in self.runs[key])
-        names = (name.split("/") for name in first)
-        found = [part[1] for part in names if part[0] == "test" and len(part) == 4]
-        return tuple(
-            name
-            for name in dict.fromkeys(found)
-            if all(metric_of(name) in each for each in (first, *others))
-        )
+        first, *others = map(tested_maps, self.runs[key])
+        return tuple(name for name in first if all(name in each for each in others))
 
     def levels(self, key: Key) -> Levels:
         """Return chance, blind and ceiling of an episode."""
@@ -126,21 +84,19 @@ class Cells:
         self,
         key: Key,
         test_map: str = "",
-        reduce: Callable[[np.ndarray], float] = last_three,
+        reduce: str = "last3",
         counting: str = COUNTING,
     ) -> _Scores:
         """Return a number per seed: by default the score; nan where there is no data.
 
         Args:
             test_map: a map, or `train`; by default each run's first test map.
-            reduce: from a run's evaluations to one number.
+            reduce: from a run's evaluations to one number, see `measures.score`.
         """
-        found = {}
-        for run in self.runs[key]:
-            values = run.metrics.get(metric_of(test_map or first_map(run), counting))
-            score = math.nan if values is None else reduce(np.asarray(values, float))
-            found[int(run.settings["seed"])] = score
-        return found
+        return {
+            run.seed: score(run, metric_of(map_of(run, test_map), counting), reduce)
+            for run in self.runs[key]
+        }
 
     def families(self, axis: str = "projection.length") -> dict[Key, dict[Any, Key]]:
         """Group cells that differ in one axis only: {other values: {value: key}}."""
@@ -183,7 +139,9 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
         for run in dataset.runs
         if bool(run.settings.get("evaluation.task")) == held_out
     ]
-    axes = (*_ALWAYS, *_further_axes(runs, dataset.axes))
+    found = dataclasses.replace(dataset, runs=tuple(runs)).axes
+    further = [a for a in found if a not in (*_ALWAYS, "evaluation.task")]
+    axes = (*_ALWAYS, *further)
     cells: dict[Key, list[RunRecord]] = {}
     for run in runs:
         cells.setdefault(tuple(_value(run, axis) for axis in axes), []).append(run)
@@ -192,22 +150,6 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
         cells, key=lambda k: (tasks.index(k[0]), *map(_rank, (k[1], *k[3:], k[2])))
     )
     return Cells(axes, {key: tuple(cells[key]) for key in order})
-
-
-def _further_axes(runs: list[RunRecord], axes: Iterable[str]) -> list[str]:
-    """Return the axes that are needed beside those that are always there."""
-    others = [axis for axis in axes if axis not in (*_IGNORED, *_DERIVED)]
-    others.sort(key=lambda axis: axis.startswith(_BUDGET))
-    shape = sorted(_DERIVED, key=lambda axis: len({_value(r, axis) for r in runs}))
-    kept: list[str] = []
-    for axis in (*shape, *others):
-        known: dict[Key, Any] = {}
-        for run in runs:
-            before = tuple(_value(run, each) for each in (*_ALWAYS, *kept))
-            if known.setdefault(before, _value(run, axis)) != _value(run, axis):
-                kept.append(axis)
-                break
-    return kept
 
 
 def _value(run: RunRecord, axis: str) -> Any:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset, RunRecord
-from freeproj.findings.cells import Cells, Key, first_map, make_cells, metric_of
+from freeproj.experiments.measures import map_of, metric_of
+from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.labels import settings_text
 from freeproj.stats.intervals import Band, band
 
@@ -32,12 +33,16 @@ def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
 
 
 def curve_numbers(
-    cells: Cells, split: str = "test", running_maximum: bool = False
+    cells: Cells, split: str = "test", running_maximum: bool = False, on: str = ""
 ) -> dict[str, np.ndarray]:
-    """Return held-out (`test`) or training (`train`) returns over updates."""
+    """Return held-out (`test`) or training (`train`) returns over updates.
+
+    Args:
+        on: the test projection; by default each run's first one.
+    """
 
     def values(run: RunRecord) -> tuple[np.ndarray, np.ndarray]:
-        name = metric_of("train" if split == "train" else first_map(run))
+        name = metric_of("train" if split == "train" else map_of(run, on))
         column = np.asarray(run.metrics.get(name, np.full(len(run.updates), np.nan)))
         if running_maximum:
             column = np.fmax.accumulate(column)
@@ -50,7 +55,7 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
     """Return the mean return of trial 1, 2, … in the last evaluation of every run."""
 
     def values(run: RunRecord) -> tuple[np.ndarray, np.ndarray]:
-        table = run.metrics.get(f"test/{first_map(run)}/trial_returns")
+        table = run.metrics.get(f"test/{map_of(run)}/trial_returns")
         if table is None or table.ndim != 2:
             return np.zeros(0, int), np.zeros(0)
         seen = table[~np.isnan(table).all(axis=1)]
@@ -68,6 +73,7 @@ def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
     ]
     levels = [cells.levels(key) for key in keys]
     columns = {
+        "name": [cells.label(key) for key in keys],
         "task": [cells.task(key) for key in keys],
         "panel": [settings_text(each) for each in panels],
         "line": [settings_text(each) for each in lines],
@@ -109,7 +115,7 @@ def _band(pairs: Sequence[tuple[np.ndarray, np.ndarray]], places: np.ndarray) ->
 
 
 def _flags(cells: Cells, split: str, running_maximum: bool) -> dict[str, np.ndarray]:
-    maps = {first_map(run) for runs in cells.runs.values() for run in runs}
+    maps = {map_of(run) for runs in cells.runs.values() for run in runs}
     return {
         "split": np.array(split),
         "maps": np.array(sorted(maps)),

@@ -13,8 +13,9 @@ import numpy as np
 
 from freeproj import __version__
 from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.measures import map_of
 from freeproj.experiments.settings import dotted
-from freeproj.findings.cells import first_map, make_cells
+from freeproj.findings.cells import make_cells
 from freeproj.findings.labels import axis_name, map_title, run_counts, value_text
 from freeproj.learning.config import TrainConfig
 
@@ -68,7 +69,7 @@ def study_facts(dataset: Dataset) -> StudyFacts:
         updates=(min(updates), max(updates)),
         n_steps=sum(_steps(r) * n for r, n in zip(runs, updates, strict=True)),
         seconds=float(np.sum(seconds)) if seconds else math.nan,
-        maps=tuple(dict.fromkeys(map_title(first_map(run)) for run in runs)),
+        maps=tuple(dict.fromkeys(map_title(map_of(run)) for run in runs)),
         differences=differences_from_paper([run.settings for run in runs]),
         shows_reward=any(run.settings.get("previous_reward") for run in runs),
     )

@@ -19,6 +19,7 @@ __all__ = [
     "run_counts",
     "seeds_text",
     "settings_text",
+    "short_value",
     "task_title",
     "value_text",
 ]
@@ -35,26 +36,30 @@ _AXES = {
     "n_trials": "trials",
     "previous_reward": "sees reward",
     "evaluation.maps": "tested on",
+    "evaluation.task": "task held out",
     "observation": "observation",
 }
 _VALUES = {
-    ("projection.family", "haar"): "true Haar",
-    ("projection.family", "qr"): "raw QR",
+    ("projection.family", "haar"): "Haar",
+    ("projection.family", "qr"): "uncorrected QR",
     ("projection.family", "iid_haar"): "independent Haar",
     ("redraw_every", "0"): "fixed",
-    ("redraw_every", "1"): "fresh",
+    ("redraw_every", "1"): "redrawn",
     ("previous_reward", "True"): "yes",
     ("previous_reward", "False"): "no",
+    ("observation", "none"): "trained blind",
+    ("trials", "fresh_start"): "new starts",
+    ("trials", "same_start"): "same start",
 }
 _MEMORIES = {"gru": "GRU", "s5": "S5", "lstm": "LSTM", "mingru": "minGRU"}
 _MAPS = {
-    "tile": "tile",
-    "tile_unit": "tile",
+    "tile_unit": "tile (norm 1)",
+    "minus_tile_unit": "minus tile (norm 1)",
     "tile_literal": "tile (as printed)",
-    "minus_tile": "minus tile",
-    "random": "random maps",
+    "random": "random projections",
     "zero": "blanked",
     "pad": "plain",
+    "train": "training",
 }
 
 # Words that a reader may not know, for hovering on the page.
@@ -62,19 +67,24 @@ GLOSSARY: Mapping[str, str] = {
     "RP": "random projection: one random orthogonal matrix per word (ℓ = 1)",
     "FRP": "free random projection: a word is a product of ℓ > 1 random matrices",
     "MMER": "maximum over updates of the mean episode return, the paper's score",
-    "headroom": "best known player who sees the task, minus best blind policy",
-    "blind": "never looking at the observation",
+    "headroom": "best known policy that sees the task, minus best open-loop policy",
+    "open-loop policy": "a policy that ignores the observation",
     "blanked": "tested with the observation replaced by zeros",
+    "trained blind": "trained with the observation replaced by zeros",
+    "frame": "coordinates of what is seen in the order in which directions appear",
     "held-out": "not met in training",
     "chance": "mean return of the uniform random policy",
     "ceiling": "the best mean return possible",
-    "tile": "the fixed test map of the paper: the observation repeated",
-    "minus tile": "the same fixed map with opposite sign",
-    "raw QR": "orthogonal matrices by QR without the sign correction: not Haar",
-    "true Haar": "uniformly distributed orthogonal matrices",
+    "projection": "the matrix through which an agent sees the observation",
+    "tile": "the fixed test projection of the paper: the observation repeated",
+    "minus tile": "the same fixed projection with opposite sign",
+    "uncorrected QR": "orthogonal matrices by QR without the sign correction: not Haar",
+    "Haar": "uniformly distributed orthogonal matrices",
     "independent Haar": "a Haar matrix for each word, drawn on its own: no products",
-    "fresh": "base matrices are redrawn for every rollout",
-    "fixed": "base matrices are drawn once and kept for the whole run",
+    "redrawn": "base matrices are drawn anew for every rollout",
+    "fixed bases": "base matrices are drawn once and kept for the whole run",
+    "new starts": "every trial of an episode starts anew",
+    "same start": "all trials of an episode begin in the same state",
     "seeds": "independent repetitions, the unit of every interval",
 }
 
@@ -85,7 +95,7 @@ def axis_name(axis: str) -> str:
 
 
 def value_text(axis: str, value: Any) -> str:
-    """Return a setting's value for a column: family `qr` is "raw QR"."""
+    """Return a setting's value for a column: family `qr` is "uncorrected QR"."""
     if axis == "task":
         return task_title(str(value))
     if axis == "memory":
@@ -96,8 +106,13 @@ def value_text(axis: str, value: Any) -> str:
     return _VALUES.get((axis, str(value)), str(value))
 
 
+def short_value(axis: str, value: Any) -> str:
+    """Return a setting's value for a narrow column, where a note explains it."""
+    return value_text(axis, value).replace("uncorrected QR", "QR")
+
+
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Return settings in one line: "GRU, raw QR, fresh bases, discount 0.9"."""
+    """Return settings in one line: "GRU, Haar, redrawn bases, discount 0.9"."""
     return ", ".join(_phrase(axis, value) for axis, value in settings.items())
 
 
@@ -154,8 +169,14 @@ def _phrase(axis: str, value: Any) -> str:
     text = value_text(axis, value)
     if axis in ("task", "memory", "projection.family"):
         return text
+    if axis == "evaluation.task":
+        return f"{task_title(text)} held out"
+    if axis in ("observation", "trials") and (axis, str(value)) in _VALUES:
+        return text
+    if axis == "encoder":
+        return {"none": "no frame"}.get(text, text)
     if axis == "redraw_every":
-        return f"{text} bases" if text in ("fresh", "fixed") else f"redraw {text}"
+        return f"{text} bases" if text in ("redrawn", "fixed") else f"redraw {text}"
     if axis == "projection.length":
         return f"ℓ = {text}"
     if axis == "projection.n_words":

@@ -12,7 +12,7 @@ from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.curves import cell_columns
 from freeproj.findings.labels import map_title, settings_text
 from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
-from freeproj.findings.selection import Question, asked, equal_storage, question
+from freeproj.findings.selection import Kind, equal_storage, kind, of_kind
 from freeproj.stats.intervals import Summary, summarise
 
 __all__ = [
@@ -25,12 +25,13 @@ __all__ = [
 ]
 
 # In this order, as far as they were played; tile_unit is the release's.
-MAPS = ("tile_unit", "tile", "minus_tile", "random", "zero")
+MAPS = ("tile_unit", "minus_tile_unit", "tile", "minus_tile", "random", "zero")
 
 
 def why_cells(dataset: Dataset) -> Cells:
-    """Return the cells of raw QR and true Haar that were tested on several maps."""
-    every = asked(dataset, Question.NO_REWARD, Question.RAW_QR, maps=("minus_tile",))
+    """Return the cells of uncorrected QR and Haar that were tested on several maps."""
+    runs = of_kind(dataset, Kind.NO_REWARD, Kind.RAW_QR, maps=("minus_tile",))
+    every = make_cells(runs).per_agent()
     cells = every.where(
         lambda key: (
             every.get(key, "projection.family") in ("haar", "qr")
@@ -38,7 +39,7 @@ def why_cells(dataset: Dataset) -> Cells:
         )
     )
     raw = {_rest(cells, k) + cells.task(k) for k in cells.runs if _is_raw(cells, k)}
-    if raw:  # true Haar stands beside raw QR, not alone
+    if raw:  # Haar stands beside uncorrected QR, not alone
         cells = cells.where(lambda key: _rest(cells, key) + cells.task(key) in raw)
     if not cells.runs:
         raise ValueError(
@@ -53,7 +54,7 @@ def storage_cells(dataset: Dataset) -> Cells:
     fixed = dataset.select(
         lambda run: (
             run.settings.get("redraw_every", 1) == 0
-            and question(run.settings) not in (Question.RAW_QR, Question.CONTROL)
+            and kind(run.settings) not in (Kind.RAW_QR, Kind.CONTROL, Kind.FRAME)
         )
     )
     cells = make_cells(equal_storage(fixed)).per_agent()
@@ -114,7 +115,7 @@ def _family(cells: Cells, key: Key) -> str:
 
 
 def _bases(cells: Cells, key: Key) -> str:
-    return "fixed" if cells.get(key, "redraw_every", 1) == 0 else "fresh"
+    return "fixed" if cells.get(key, "redraw_every", 1) == 0 else "redrawn"
 
 
 def _rest(cells: Cells, key: Key) -> str:

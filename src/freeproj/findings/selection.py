@@ -1,9 +1,10 @@
 """Choose the runs a question is about by settings: a dataset may mix several studies.
 
 A run belongs to one question, so that what is compared or pooled is of one kind: agents
-without the reward among their inputs (the paper's), with it, with it and a fresh start
-for every trial (so that the projection must be learned in context), raw QR matrices,
-and the control arms that see nothing or the plain observation. Lengths are compared at
+without the reward among their inputs (the paper's), with it, with it and a new start
+for every trial (so that the projection must be learned in context), uncorrected QR
+matrices, agents that see coordinates in a frame, and the control arms that are trained
+blind or see the plain observation. Lengths are compared at
 an equal number of words, as in the paper, or at an equal number of stored matrices.
 """
 
@@ -15,56 +16,54 @@ from enum import StrEnum
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset, RunRecord
-from freeproj.findings.cells import Cells, make_cells, metric_of
+from freeproj.experiments.measures import tested_maps
 
-__all__ = ["Question", "asked", "equal_storage", "equal_words", "question"]
+__all__ = ["Kind", "equal_storage", "equal_words", "kind", "of_kind"]
 
 _WORDS, _MATRICES = "projection.n_words", "projection.n_generators"
 _SHAPE = ("seed", "projection.length", _WORDS, _MATRICES)
 
 
-class Question(StrEnum):
-    """What runs can be asked about."""
+class Kind(StrEnum):
+    """What kind of question runs can be asked."""
 
     NO_REWARD = "no reward"  # the paper's protocol
     REWARD = "reward"
     IN_CONTEXT = "in context"
-    RAW_QR = "raw QR"
+    RAW_QR = "uncorrected QR"
+    FRAME = "frame"
     CONTROL = "control arm"
 
 
-def question(settings: Mapping[str, Any]) -> Question:
-    """Return the question that a run with these settings belongs to."""
+def kind(settings: Mapping[str, Any]) -> Kind:
+    """Return the kind of question that a run with these settings belongs to."""
     if settings.get("observation", "projected") != "projected":
-        return Question.CONTROL
+        return Kind.CONTROL
+    if settings.get("encoder", "none") != "none":
+        return Kind.FRAME
     if settings.get("projection.family", "haar") == "qr":
-        return Question.RAW_QR
+        return Kind.RAW_QR
     if not settings.get("previous_reward", False):
-        return Question.NO_REWARD
+        return Kind.NO_REWARD
     fresh = settings.get("trials", "same_start") == "fresh_start"
-    return Question.IN_CONTEXT if fresh else Question.REWARD
+    return Kind.IN_CONTEXT if fresh else Kind.REWARD
 
 
-def asked(
-    dataset: Dataset,
-    *questions: Question,
-    maps: tuple[str, ...] = (),
-    protocol: str = "projection",
-) -> Cells:
-    """Return the cells of these questions that were tested on these maps.
+def of_kind(dataset: Dataset, *kinds: Kind, maps: tuple[str, ...] = ()) -> Dataset:
+    """Return the runs of these kinds that were tested on these maps.
 
-    Agents that were tested twice count once where the maps are named; otherwise each
-    is scored on its first map, so that cells differ by them. Comparisons at equal
-    storage are left out: they are a question of their own.
+    Runs that are there for a comparison at equal storage only are left out: that is a
+    question of its own; so are those tested on a task that they did not train on.
     """
-    runs = dataset.select(
-        lambda run: (
-            question(run.settings) in questions
-            and all(metric_of(name) in run.metrics for name in maps)
+    return equal_words(
+        dataset.select(
+            lambda run: (
+                kind(run.settings) in kinds
+                and not run.settings.get("evaluation.task")
+                and set(maps) <= set(tested_maps(run))
+            )
         )
     )
-    cells = make_cells(equal_words(runs), protocol)
-    return cells.per_agent() if maps else cells
 
 
 def equal_storage(dataset: Dataset) -> Dataset:

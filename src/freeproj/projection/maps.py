@@ -5,6 +5,7 @@
 | `tile` | ⌊d_in/d_obs⌋ copies of the observation, then zeros | σ, as in training |
 | `minus_tile` | the same with the sign turned | σ |
 | `tile_unit` | the same as `tile`, as the authors' release has it | 1 |
+| `minus_tile_unit` | the same with the sign turned | 1 |
 | `tile_literal` | the copies as they are, as the paper's text says | √copies |
 | `pad` | the observation, then zeros | σ |
 | `identity` | the same, where d_in = d_obs | σ |
@@ -78,6 +79,10 @@ MAPS: Registry[ObservationMap | Callable[[int, int], np.ndarray] | None] = Regis
 MAPS.add("tile", ObservationMap(tile))
 MAPS.add("minus_tile", ObservationMap(lambda rows, size: -tile(rows, size)))
 MAPS.add("tile_unit", ObservationMap(tile, scaled=False))
+MAPS.add(
+    "minus_tile_unit",
+    ObservationMap(lambda rows, size: -tile(rows, size), scaled=False),
+)
 MAPS.add(
     "tile_literal",
     ObservationMap(lambda rows, size: tile(rows, size, rescale=False), scaled=False),

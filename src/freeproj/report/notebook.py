@@ -2,7 +2,7 @@
 
     study = fp.Study("runs")
     study                                    # how many runs, which axes
-    study.table()                            # mean, interval and seeds of each cell
+    study.table()                # mean, interval and seeds of each configuration
     study.compare({"projection.length": 4}, {"projection.length": 1})
     study.plot()
 
@@ -21,9 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.experiments.dataset import Dataset, read_dataset
-from freeproj.experiments.measures import Cell, Curves
-from freeproj.stats import Verdict, differences, interval, verdict
+from freeproj.experiments.dataset import Dataset, RunRecord, read_dataset
+from freeproj.experiments.measures import Cell, Curves, map_of, metric_of, score
+from freeproj.findings.answers import Answer
+from freeproj.findings.asking import ask
+from freeproj.findings.claims import CLAIMS
+from freeproj.findings.comparing import compare
+from freeproj.findings.labels import map_title
+from freeproj.findings.questions import Question
+from freeproj.published import load
+from freeproj.stats import interval
 
 __all__ = ["Study", "StudyRow", "StudyTable"]
 
@@ -59,12 +66,11 @@ class StudyTable:
     def __repr__(self) -> str:
         lines = [self._head(), *map(self._cells, self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(
-                cell.ljust(width) for cell, width in zip(line, widths, strict=True)
-            )
+        rows = (
+            "  ".join(c.ljust(width) for c, width in zip(line, widths, strict=True))
             for line in lines
         )
+        return "\n".join([f"{self.metric}, mean over seeds", *rows])
 
     def _repr_html_(self) -> str:
         def line(tag: str, cells: list[str]) -> str:
@@ -107,88 +113,80 @@ class Study:
         """The settings that differ between the runs."""
         return self.dataset.axes
 
-    @property
-    def metric(self) -> str:
-        """The usual score: held-out return, every episode counted once."""
-        maps = (
-            self.dataset.runs[0].settings.get("evaluation.maps")
-            if len(self.dataset)
-            else None
-        )
-        return f"test/{(maps or ('tile',))[0]}/episodes/episode_return"
+    @classmethod
+    def published(cls, *names: str) -> Study:
+        """Return published studies, all of them by default."""
+        return cls(load(*names))
 
     def where(self, settings: Mapping[str, Any] | None = None, /, **more: Any) -> Study:
         """Return the study of the runs with these settings."""
         return Study(self.dataset.where(settings, **more))
 
-    def table(self, metric: str = "", reduce: str = "last3") -> StudyTable:
-        """Return mean, interval and number of seeds for each cell."""
-        metric = metric or self.metric
-        scores = self.dataset.scores(metric, reduce).by_cell()
-        groups = self.dataset.group_by(*self.axes)
-        return StudyTable(
-            self.axes, metric, tuple(_row(cell, scores[cell]) for cell in groups)
-        )
+    def table(
+        self, on: str = "", *, metric: str = "", reduce: str = "last3"
+    ) -> StudyTable:
+        """Return mean, interval and number of seeds for each configuration.
+
+        Args:
+            on: the test projection; by default random ones, else the first.
+            metric: another column of the logs; as it is, not per trial.
+        """
+        on = on or self.dataset.test_map
+        what = metric or f"return per trial on {map_title(on)}"
+        rows = []
+        for cell, group in self.dataset.group_by(*self.axes).items():
+            values = [_value(run, on, metric, reduce) for run in group.runs]
+            rows.append(_row(cell, [v for v in values if not math.isnan(v)]))
+        if metric:
+            self.dataset.scores(metric)  # refuses a name that no run has
+        return StudyTable(self.axes, what, tuple(rows))
 
     def curves(self, metric: str = "") -> Curves:
         """Return values over updates, cell by cell."""
-        return self.dataset.curves(metric or self.metric)
+        return self.dataset.curves(metric)
 
     def compare(
         self,
         first: Mapping[str, Any],
         second: Mapping[str, Any],
-        metric: str = "",
-        reduce: str = "last3",
+        *,
+        on: str = "",
+        expects: str = "more",
         margin: float | None = None,
-    ) -> Verdict:
-        """Judge whether `first` is better than `second`, by pairs of equal seeds.
+        pool: tuple[str, ...] = (),
+    ) -> Answer:
+        """Ask whether `first` earns more than `second`, by pairs of equal seeds.
 
         Args:
             first: settings of one side, e.g. `{"projection.length": 4}`; all other axes
-                are the cells that are compared.
-            margin: a difference that does not matter.
+                are the configurations that are compared.
+            on: the test projection; random ones by default.
+            expects: `more`, `less`, or `same` (within the margin).
+            margin: by default 10 % of the headroom.
+            pool: kinds of agents that may be pooled, such as `projection.family`.
         """
-        if first.keys() != second.keys():
-            raise ValueError(
-                f"Both sides must name the same settings, got {', '.join(first)} and "
-                f"{', '.join(second)}."
-            )
-        others = [axis for axis in self.axes if axis not in first]
-        sides = [
-            self._by_cell(side, others, metric or self.metric, reduce)
-            for side in (first, second)
-        ]
-        shared = [cell for cell in sides[0] if cell in sides[1]]
-        found: dict[Any, dict[int, float]] = {
-            cell: differences(sides[0][cell], sides[1][cell]) for cell in shared
-        }
-        return verdict(found, margin)
+        return compare(
+            self.dataset,
+            first,
+            second,
+            on=on,
+            expects=expects,
+            margin=margin,
+            pool=pool,
+        )
 
-    def plot(self, metric: str = "") -> Any:
+    def ask(self, name: str) -> Answer:
+        """Put a question of the page to these runs, by name or `module:attribute`."""
+        question = CLAIMS.resolve(name)
+        if not isinstance(question, Question):
+            raise ValueError(f"{name!r} is not asked of runs but of an analysis.")
+        return ask(question, self.dataset)
+
+    def plot(self, on: str = "") -> Any:
         """Return a figure of the curves, a panel for each task; needs matplotlib."""
-        from freeproj.report.figures.study_curves import draw_study_curves
+        from freeproj.report.figures.study import compute, draw
 
-        return draw_study_curves(self.curves(metric), metric or self.metric)
-
-    def _by_cell(
-        self, side: Mapping[str, Any], axes: list[str], metric: str, reduce: str
-    ) -> dict[Cell, dict[int, float]]:
-        chosen = self.dataset.where(side)
-        if not len(chosen):
-            raise ValueError(f"No run has {dict(side)}.")
-        found: dict[Cell, dict[int, float]] = {}
-        for cell, group in chosen.group_by(*axes).items():
-            scores = group.scores(metric, reduce)
-            if len(set(scores.seeds)) != len(scores.seeds):
-                raise ValueError(
-                    f"{dict(side)} leaves several runs of one seed; also name "
-                    f"{', '.join(group.axes)}."
-                )
-            found[cell] = dict(
-                zip(scores.seeds, map(float, scores.values), strict=True)
-            )
-        return found
+        return draw(compute(self.dataset, on))
 
     def __repr__(self) -> str:
         return repr(self.dataset).replace("Dataset", "Study", 1)
@@ -197,9 +195,14 @@ class Study:
         return self.dataset._repr_html_().replace("Dataset", "Study", 1)
 
 
-def _row(cell: Cell, scores: Mapping[int, float]) -> StudyRow:
-    values = np.array(list(scores.values()), float)
-    ends = interval(values) if values.size else None
+def _value(run: RunRecord, on: str, metric: str, reduce: str) -> float:
+    if metric:
+        return score(run, metric, reduce)
+    return score(run, metric_of(map_of(run, on)), reduce) / run.settings["n_trials"]
+
+
+def _row(cell: Cell, values: list[float]) -> StudyRow:
+    ends = interval(values) if values else None
     low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
-    mean = float(values.mean()) if values.size else math.nan
-    return StudyRow(cell, mean, low, high, values.size)
+    mean = float(np.mean(values)) if values else math.nan
+    return StudyRow(cell, mean, low, high, len(values))

@@ -1,12 +1,14 @@
 """Statistics of runs: from a number per seed to what may be said. NumPy and SciPy only.
 
 Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
-cell (any settings) to a mapping from seed to number. `scores` makes one number of a
-run, `intervals` and `profiles` describe seeds, `paired` and `multiple` test, `verdicts`
-decides what may be said, `audit` whether an agent uses its observation; `power` tells
-which effects a study can find, `chance` what luck alone reaches.
+cell (any settings) to a mapping from seed to number. `experiments.measures` makes one
+number of a run, `intervals` and `profiles` describe seeds, `paired` compares them,
+`verdicts` holds the one rule that decides, `audit` asks whether an agent uses its
+observation; `power` tells which effects a study can find, `chance` what chance alone
+reaches.
 """
 
+from freeproj.experiments.measures import REDUCTIONS, last, mmer, running_maximum
 from freeproj.stats.audit import Audit, audit
 from freeproj.stats.chance import (
     ChanceLine,
@@ -15,7 +17,7 @@ from freeproj.stats.chance import (
     expected_maximum,
     luckiest,
 )
-from freeproj.stats.equivalence import Equivalence, equivalence
+from freeproj.stats.choice import HalfChoice, half_choice
 from freeproj.stats.intervals import (
     Band,
     Interval,
@@ -25,15 +27,7 @@ from freeproj.stats.intervals import (
     iqm,
     summarise,
 )
-from freeproj.stats.multiple import SplitChoice, holm, max_t, split_choice
-from freeproj.stats.paired import (
-    Paired,
-    Pooled,
-    differences,
-    paired,
-    pooled_sign_flip,
-    sign_flip,
-)
+from freeproj.stats.paired import Mean, differences, mean_of, pooled_mean
 from freeproj.stats.power import power_line, smallest_effect
 from freeproj.stats.profiles import (
     Improvement,
@@ -41,38 +35,31 @@ from freeproj.stats.profiles import (
     performance_profile,
     probability_of_improvement,
 )
-from freeproj.stats.scores import (
-    REDUCTIONS,
-    contrast,
-    group_by,
-    last,
-    mmer,
-    running_maximum,
-)
+from freeproj.stats.scores import contrast, group_by
 from freeproj.stats.verdicts import (
+    EXPECTS,
     LEVEL,
-    CellVerdict,
+    Judged,
     Outcome,
     Verdict,
-    pairs_needed,
+    rule_text,
     verdict,
 )
 
 __all__ = [
+    "EXPECTS",
     "LEVEL",
     "REDUCTIONS",
     "Audit",
     "Band",
-    "CellVerdict",
     "ChanceLine",
-    "Equivalence",
+    "HalfChoice",
     "Improvement",
     "Interval",
+    "Judged",
+    "Mean",
     "Outcome",
-    "Paired",
-    "Pooled",
     "Profile",
-    "SplitChoice",
     "Summary",
     "Verdict",
     "audit",
@@ -81,26 +68,22 @@ __all__ = [
     "chance_mmer",
     "contrast",
     "differences",
-    "equivalence",
     "expected_maximum",
     "group_by",
-    "holm",
+    "half_choice",
     "interval",
     "iqm",
     "last",
     "luckiest",
-    "max_t",
+    "mean_of",
     "mmer",
-    "paired",
-    "pairs_needed",
     "performance_profile",
-    "pooled_sign_flip",
+    "pooled_mean",
     "power_line",
     "probability_of_improvement",
+    "rule_text",
     "running_maximum",
-    "sign_flip",
     "smallest_effect",
-    "split_choice",
     "summarise",
     "verdict",
 ]

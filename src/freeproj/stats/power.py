@@ -1,9 +1,9 @@
 """What a study can tell: the smallest effect that it would find.
 
 Differences between paired seeds have standard deviation sd. With n seeds, m cells and
-level α for the whole claim, a cell is found if its p-value is below α/(2m) (half of α
-goes to the pooled test, see `freeproj.stats.verdicts`), which happens with probability
-`power` when its mean difference is about (t_{1-α/4m} + t_power) · sd/√n.
+level α for the whole question, a cell is surely found if its p-value is below α/(2m)
+(half of α goes to the pool, see `freeproj.stats.verdicts`), which happens with
+probability `power` when its mean difference is about (t_{1-α/4m} + t_power) · sd/√n.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import math
 
 from scipy.special import stdtrit
 
-from freeproj.stats.paired import fewest_pairs
+from freeproj.stats.intervals import FEWEST_SEEDS
+from freeproj.stats.verdicts import LEVEL
 
 __all__ = ["power_line", "smallest_effect"]
 
@@ -23,12 +24,11 @@ def smallest_effect(
     n_cells: int = 1,
     power: float = 0.8,
     *,
-    level: float = 0.05,
+    level: float = LEVEL,
 ) -> float:
     """Return the smallest mean difference found in one cell with this power.
 
-    Infinite where even the largest effect could not be found: n sign flips have no
-    p-value below 2^(1-n).
+    Infinite below three seeds, which get no interval.
 
     Args:
         sd: standard deviation of the paired differences; 1 makes it the unit.
@@ -42,7 +42,7 @@ def smallest_effect(
     if not 0 < power < 1:
         raise ValueError(f"`power` must lie in (0, 1), got {power}.")
     share = level / (2 * n_cells) if n_cells > 1 else level
-    if n_seeds < fewest_pairs(share):
+    if n_seeds < FEWEST_SEEDS:
         return math.inf
     quantiles = stdtrit(n_seeds - 1, [1 - share / 2, power])
     return float(quantiles.sum()) * sd / math.sqrt(n_seeds)
@@ -53,11 +53,10 @@ def power_line(n_seeds: int, n_cells: int, power: float = 0.8) -> str:
     seeds = "1 seed" if n_seeds == 1 else f"{n_seeds} seeds"
     cells = "1 comparison" if n_cells == 1 else f"{n_cells} comparisons"
     alone = smallest_effect(n_seeds, n_cells=n_cells, power=power)
-    share = 0.05 / (2 * n_cells) if n_cells > 1 else 0.05
     if math.isinf(alone):
         return (
-            f"{seeds}, {cells}: too few seeds for a verdict on a single comparison; "
-            f"at least {fewest_pairs(share)} paired seeds are needed."
+            f"{seeds}, {cells}: too few seeds for a verdict; at least {FEWEST_SEEDS} "
+            "paired seeds are needed."
         )
     return (
         f"{seeds}, {cells}: a difference of {alone:.2g} standard deviations (of the "

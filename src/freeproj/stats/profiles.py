@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from freeproj.stats.intervals import Interval, interval
-from freeproj.stats.paired import BySeed, Cell, by_seed, differences
-from freeproj.stats.verdicts import Outcome, verdict
+from freeproj.stats.paired import BySeed, Cell, by_seed
 
 __all__ = [
     "Improvement",
@@ -40,8 +39,7 @@ class Improvement(NamedTuple):
     """P(first > second) for one run of each, ties counted by half."""
 
     probability: float  # nan without data
-    interval: Interval | None  # 95 %; contains 1/2 unless the verdict has decided
-    outcome: Outcome  # of `verdict` on the same pairs
+    interval: Interval | None  # 95 %
     n_cells: int
 
 
@@ -75,20 +73,16 @@ def probability_of_improvement(
     """Return how likely a run of `first` beats one of `second` in the same cell.
 
     The interval is Student's t on jackknife pseudo-values: each seed is left out of
-    both methods and all cells at once. It never says more than `verdict`: where that
-    cannot tell, the interval is extended to contain 1/2.
+    both methods and all cells at once. It describes; `verdict` decides.
     """
     shared = [cell for cell in first if cell in second]
     pairs = {cell: (by_seed(first[cell]), by_seed(second[cell])) for cell in shared}
     pairs = {cell: both for cell, both in pairs.items() if all(both)}
-    outcome = verdict({c: differences(x, y) for c, (x, y) in pairs.items()}).outcome
     if not pairs:
-        return Improvement(float("nan"), None, outcome, 0)
+        return Improvement(float("nan"), None, 0)
     probability = _probability(list(pairs.values()))
     ends = _jackknife(list(pairs.values()), probability)
-    if ends is not None and outcome is Outcome.OPEN:
-        ends = ends._replace(low=min(ends.low, 0.5), high=max(ends.high, 0.5))
-    return Improvement(probability, ends, outcome, len(pairs))
+    return Improvement(probability, ends, len(pairs))
 
 
 def _probability(pairs: list[tuple[dict, dict]]) -> float:

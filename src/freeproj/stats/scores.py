@@ -1,9 +1,4 @@
-"""From a learning curve to one number per run, and from columns to cells of seeds.
-
-A verdict rests on the mean of the last evaluations. MMER, the largest mean return over
-all evaluations, is the paper's; as a maximum over noisy numbers it exceeds what the
-agent earns (see `freeproj.stats.chance`).
-"""
+"""From columns to cells of seeds, and from cells to differences."""
 
 from __future__ import annotations
 
@@ -11,42 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
-from numpy.typing import ArrayLike
 
-__all__ = ["REDUCTIONS", "contrast", "group_by", "last", "mmer", "running_maximum"]
-
-
-def last(
-    curve: ArrayLike, n_evaluations: int = 3
-) -> Float[np.ndarray, "..."] | np.floating:
-    """Mean of the last evaluations along the last axis.
-
-    Evaluations in which nothing finished (nan) are left out; nan if all of them are.
-    """
-    if n_evaluations < 1:
-        raise ValueError(f"`n_evaluations` must be at least 1, got {n_evaluations}.")
-    ends = np.asarray(curve, float)[..., -n_evaluations:]
-    seen = ~np.isnan(ends)
-    total, n = np.where(seen, ends, 0).sum(axis=-1), seen.sum(axis=-1)
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan)[()]
-
-
-def mmer(curve: ArrayLike) -> Float[np.ndarray, "..."] | np.floating:
-    """Largest evaluation along the last axis; nan if no evaluation has data."""
-    curve = np.asarray(curve, float)
-    if curve.shape[-1] == 0:
-        return np.full(curve.shape[:-1], np.nan)[()]
-    return np.fmax.reduce(curve, axis=-1)
-
-
-def running_maximum(curve: ArrayLike) -> Float[np.ndarray, "..."]:
-    """Largest evaluation so far, which ends at MMER."""
-    return np.fmax.accumulate(np.asarray(curve, float), axis=-1)
-
-
-# How a curve becomes a number; "final" is the last evaluation alone.
-REDUCTIONS = {"last3": last, "final": lambda curve: last(curve, 1), "max": mmer}
+__all__ = ["contrast", "group_by"]
 
 
 def group_by(

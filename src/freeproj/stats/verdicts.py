@@ -1,48 +1,49 @@
-"""Verdicts: the one place that decides what tables, cards and headlines may say.
+"""Verdicts: the one rule by which data decide a question.
 
-A claim says that one method exceeds another in every one of some cells. Each cell has
-paired differences and a sign-flip p-value; all cells together have one more, the pooled
-test, which is the headline. Where there is nothing to find, anything said about a claim
-is wrong in at most 5 % of the studies. Half of that goes to the pooled test and half to
-the cells, by Holm; if one of the two decides, its half is passed on to the other. With
-h Holm's p-value of a cell and q the pooled one, the adjusted p-values are
+A question expects the differences of some cells to be more than zero, less than zero,
+or the same up to a margin. Every cell has a mean difference over paired seeds, and all
+cells together have one more, the pool (the mean over cells). Each of these means has
+one t interval, and the interval decides:
 
-    cell:    min(2h, max(h, 2q))
-    pooled:  min(2q, max(q, 2 max h))
+    more   above zero: holds         below zero: does not hold
+    less   below zero: holds         above zero: does not hold
+    same   within ±margin: holds     beyond the margin on one side: does not hold
 
-A cell decides if its adjusted p-value is at most 5 % and its interval, whose level is
-corrected by the same factor, lies on one side of zero. With a margin stated beforehand,
-a cell within ±margin (`equivalence`, Holm over cells) shows no difference beyond it.
+Otherwise the data cannot tell. P-values and levels are corrected so that anything said
+about one question is wrong in at most 5 % of studies. Half of that goes to the pool and
+half to the cells, by Holm; if one half decides, it is passed on to the other. With h
+Holm's p-value of a cell and q that of the pool, the corrected p-values are
+
+    cell:  min(2h, max(h, 2q))          pool:  min(2q, max(q, 2 max h))
+
+(a single cell is its own pool, with all of the 5 %). Where data were judged k times
+while they came in, every p-value is multiplied by k first. The interval of a mean with
+p-value p, corrected p*, has level 1 - 0.05 p/p*: it decides exactly if p* ≤ 0.05.
 """
 
 from __future__ import annotations
 
-import functools
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
+from freeproj.stats.intervals import FEWEST_SEEDS, Interval
+from freeproj.stats.paired import BySeed, Cell, Mean, by_seed, mean_of, pooled_mean
 
-from freeproj.stats.equivalence import equivalence
-from freeproj.stats.intervals import Interval, interval
-from freeproj.stats.multiple import holm, max_t
-from freeproj.stats.paired import (
-    BySeed,
-    Cell,
-    Pooled,
-    by_seed,
-    fewest_pairs,
-    flip_signs,
-    pooled_sign_flip,
-)
+__all__ = [
+    "EXPECTS",
+    "LEVEL",
+    "Judged",
+    "Outcome",
+    "Verdict",
+    "holm",
+    "rule_text",
+    "verdict",
+]
 
-__all__ = ["LEVEL", "CellVerdict", "Outcome", "Verdict", "pairs_needed", "verdict"]
-
-LEVEL = 0.05  # how often a statement about one claim may be wrong
-
-_NAN = float("nan")
-_SIGNS = {"greater": 1, "less": -1, "two-sided": 0}
+LEVEL = 0.05  # how often a statement about one question may be wrong
+EXPECTS = ("more", "less", "same")
 
 
 class Outcome(StrEnum):
@@ -50,33 +51,39 @@ class Outcome(StrEnum):
 
     HOLDS = "holds"
     FAILS = "does not hold"
-    SAME = "no difference beyond margin"
     OPEN = "cannot tell"
 
 
 @dataclass(frozen=True)
-class CellVerdict:
-    """One cell of a claim."""
+class Judged:
+    """One mean, and what its interval decides."""
 
     outcome: Outcome
     mean: float  # nan without pairs
-    interval: Interval | None  # corrected for the number of looks, as `p_adjusted` is
-    p: float  # of this cell alone
-    p_adjusted: float
+    interval: Interval | None  # corrected; it decides. None below three seeds
+    p: float  # corrected, against the nearest threshold; nan below three seeds
     n: int  # pairs of seeds
-    reason: str  # one sentence
+    level: float  # of the interval
+
+    @property
+    def reason(self) -> str:
+        """How much this rests on, in one sentence."""
+        seeds = f"{self.n} seed pair" + "s" * (self.n != 1)
+        if self.n == 0:
+            return "No seed pairs with data."
+        if self.n < FEWEST_SEEDS:
+            return f"Only {seeds}; at least {FEWEST_SEEDS} are needed for a verdict."
+        return f"{seeds}, p = {self.p:.2g} (corrected)."
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim over many cells."""
+    """A question over many cells."""
 
     outcome: Outcome
-    pooled: Pooled
-    p_adjusted: float  # of the pooled test
-    cells: dict[Cell, CellVerdict]
-    left_out: tuple[Cell, ...]
-    reason: str  # one sentence
+    pooled: Judged
+    cells: dict[Cell, Judged]
+    left_out: tuple[Cell, ...] = ()
 
     @property
     def counts(self) -> dict[Outcome, int]:
@@ -85,146 +92,125 @@ class Verdict:
         return {word: found.count(word) for word in Outcome if word in found}
 
 
-_NO_DATA = CellVerdict(
-    Outcome.OPEN, _NAN, None, _NAN, _NAN, 0, "No seed pairs with data."
-)
-
-
 def verdict(
     cells: Mapping[Cell, BySeed],
-    margin: float | int | Mapping[Cell, float] | None = None,
-    alternative: str = "greater",
+    expects: str = "more",
+    margin: float = 0.0,
     *,
-    correction: str = "holm",
+    looks: int = 1,
     left_out: Collection[Cell] = (),
 ) -> Verdict:
-    """Judge the claim "the differences are greater than zero, in every cell".
+    """Judge whether the differences of all cells are as expected.
 
-    It holds if the pooled test says so and no cell says the opposite, or if every cell
-    says so. It does not hold if the pooled test or any cell says the opposite. There is
-    no difference beyond the margin if every cell says that.
+    It holds if the pool says so (for `same`: if every cell does) or every cell does,
+    and no cell says the opposite. It does not hold if the pool or any cell says so.
 
     Args:
         cells: differences of paired seeds, by cell.
-        margin: what counts as no difference, for all cells or by cell.
-        alternative: what the claim says of the differences: `greater`, `less`, or
-            `two-sided` (that there are any).
-        correction: over cells, `holm` or `max-t` (joint flips of shared seeds).
+        expects: one of `EXPECTS`.
+        margin: for `same`: differences up to here do not matter; stated beforehand.
+        looks: how often the data were judged while they came in, this time included.
         left_out: cells that are not judged, such as those whose agents do not use
             their observation.
     """
-    if alternative not in _SIGNS:
-        known = ", ".join(_SIGNS)
-        raise ValueError(f"`alternative` must be one of {known}, got {alternative!r}.")
-    if correction not in ("holm", "max-t"):
-        raise ValueError(f"`correction` must be holm or max-t, got {correction!r}.")
-    judged = {cell: by_seed(cells[cell]) for cell in cells if cell not in left_out}
-    flipped = flip_signs(judged)
-    alone = flipped.p_values()
-    pooled = pooled_sign_flip(flipped)
-    corrected = max_t(flipped) if correction == "max-t" else _holm(alone)
-    p_pooled, adjusted = _share(pooled.p, corrected)
-    same, sign = _within_margin(judged, margin), _SIGNS[alternative]
-    needed = pairs_needed(len(alone), correction)
-    judge = functools.partial(_judge, sign=sign, n_cells=len(alone), needed=needed)
-    found = {
-        cell: judge(data, alone[cell], adjusted[cell], cell in same)
-        if data
-        else _NO_DATA
-        for cell, data in judged.items()
+    if expects not in EXPECTS:
+        known = ", ".join(EXPECTS)
+        raise ValueError(f"`expects` must be one of {known}, got {expects!r}.")
+    if expects == "same" and not margin > 0:
+        raise ValueError(f"`margin` must be greater than 0 for `same`, got {margin}.")
+    if looks < 1:
+        raise ValueError(f"`looks` must be at least 1, got {looks}.")
+    kept = {
+        c: found for c in cells if c not in left_out and (found := by_seed(cells[c]))
     }
-    outcome = _combine(found, pooled.effect if p_pooled <= LEVEL else 0.0, sign)
-    reason = _claim_reason(found, pooled, p_pooled)
-    return Verdict(outcome, pooled, p_pooled, found, tuple(left_out), reason)
+    means = {cell: mean_of(data) for cell, data in kept.items()}
+    pool = pooled_mean(kept)
+    alone = {c: looks * _p(mean, expects, margin) for c, mean in means.items()}
+    of_pool, of_cells = _share(looks * _p(pool, expects, margin), holm(alone))
+    judged = {
+        cell: _judge(mean, of_cells[cell], expects, margin)
+        for cell, mean in means.items()
+    }
+    empty = [cell for cell in cells if cell not in kept and cell not in left_out]
+    judged |= {cell: _judge(mean_of({}), math.nan, expects, margin) for cell in empty}
+    pooled = _judge(pool, of_pool, expects, margin)
+    outcome = _combine(judged, pooled.outcome, expects)
+    return Verdict(outcome, pooled, judged, tuple(left_out))
 
 
-def pairs_needed(n_cells: int = 1, correction: str = "holm") -> int:
-    """Return the fewest seeds with which one of so many cells can get a verdict."""
-    if n_cells < 2:
-        return fewest_pairs(LEVEL)
-    return fewest_pairs(LEVEL / 2 / (n_cells if correction == "holm" else 1))
+def holm(p_values: Mapping[Cell, float]) -> dict[Cell, float]:
+    """Return Holm's corrected p-values; nan (too few seeds) is not counted."""
+    known = {cell: p for cell, p in p_values.items() if not math.isnan(p)}
+    order = sorted(known, key=lambda cell: known[cell])
+    found, largest = dict.fromkeys(p_values, math.nan), 0.0
+    for place, cell in enumerate(order):
+        largest = max(largest, p_values[cell] * (len(order) - place))
+        found[cell] = min(1.0, largest)
+    return found
 
 
-def _holm(p_values: Mapping[Cell, float]) -> dict[Cell, float]:
-    return dict(zip(p_values, holm(list(p_values.values())).tolist(), strict=True))
-
-
-def _share(
-    pooled: float, corrected: Mapping[Cell, float]
-) -> tuple[float, dict[Cell, float]]:
-    """Return adjusted p-values of the pooled test and of the cells, see above."""
-    if len(corrected) < 2:  # one cell is its own pool
-        return pooled, dict(corrected)
-    whole = min(1.0, 2 * pooled, max(pooled, 2 * max(corrected.values())))
-    single = {c: min(1.0, 2 * p, max(p, 2 * pooled)) for c, p in corrected.items()}
-    return whole, single
-
-
-def _within_margin(
-    cells: Mapping[Cell, BySeed], margin: float | int | Mapping[Cell, float] | None
-) -> set[Cell]:
-    """Return the cells that show no difference beyond their margin."""
-    if margin is None:
-        return set()
-    margins = margin if isinstance(margin, Mapping) else dict.fromkeys(cells, margin)
-    tested = [cell for cell in cells if cell in margins]
-    found = _holm({cell: equivalence(cells[cell], margins[cell]).p for cell in tested})
-    return {cell for cell, p in found.items() if p <= LEVEL}
-
-
-def _judge(
-    data: dict,
-    p: float,
-    adjusted: float,
-    same: bool,
-    *,
-    sign: int,
-    n_cells: int,
-    needed: int,
-) -> CellVerdict:
-    """Judge one cell that has data."""
-    values = np.array(list(data.values()))
-    mean = float(values.mean())
-    ends = interval(values, 1 - LEVEL * min(1.0, p / adjusted))
-    if same:
-        outcome = Outcome.SAME
-    elif adjusted <= LEVEL and ends is not None and 0 not in ends:
-        outcome = Outcome.FAILS if sign * mean < 0 else Outcome.HOLDS
-    else:
-        outcome = Outcome.OPEN
-    n = values.size
-    corrected = f", {adjusted:.2g} corrected for {n_cells} cells" * (n_cells > 1)
-    reason = f"{_count(n, 'seed pair')}, sign-flip p = {p:.2g}{corrected}."
-    if outcome is Outcome.OPEN and n < needed:
-        reason = (
-            f"Only {_count(n, 'seed pair')}; at least {needed} are needed for a "
-            f"verdict on {_count(n_cells, 'cell')} (sign-flip p = {p:.2g})."
+def rule_text(expects: str, margin: str = "the margin") -> str:
+    """Say when a question with these expectations holds, and when it does not."""
+    per = f"Intervals are corrected so that at most {LEVEL:.0%} of studies say "
+    per += "anything wrong."
+    if expects == "same":
+        return (
+            f"Holds if the interval of every comparison lies within ±{margin}; does "
+            f"not hold if one lies wholly beyond it. {per}"
         )
-    return CellVerdict(outcome, mean, ends, p, adjusted, n, reason)
+    wanted, other = ("above", "below") if expects == "more" else ("below", "above")
+    return (
+        f"Holds if the interval of the pooled difference, or of every comparison, lies "
+        f"{wanted} zero and none lies {other}; does not hold if the pooled one or any "
+        f"comparison lies {other} zero. {per}"
+    )
 
 
-def _combine(cells: Mapping[Cell, CellVerdict], pooled: float, sign: int) -> Outcome:
-    """Judge the claim; `pooled` is the pooled effect, zero where it decides nothing."""
+def _p(mean: Mean, expects: str, margin: float) -> float:
+    """Return the p-value against the nearest threshold."""
+    return mean.p(math.copysign(margin, mean.value) if expects == "same" else 0.0)
+
+
+def _share(pool: float, cells: Mapping[Cell, float]) -> tuple[float, dict[Cell, float]]:
+    """Return corrected p-values of the pool and of the cells, see above."""
+    if len(cells) < 2:
+        return min(1.0, pool), dict(cells)
+    known = [p for p in cells.values() if not math.isnan(p)]
+    if math.isnan(pool):  # a cell with too few seeds leaves no pool
+        return pool, {cell: min(1.0, 2 * p) for cell, p in cells.items()}
+    whole = min(1.0, 2 * pool, max(pool, 2 * max(known)))
+    return whole, {c: min(1.0, 2 * p, max(p, 2 * pool)) for c, p in cells.items()}
+
+
+def _judge(mean: Mean, corrected: float, expects: str, margin: float) -> Judged:
+    p = _p(mean, expects, margin)
+    level = 1 - LEVEL * (p / corrected if corrected > 0 else 1.0)
+    if math.isnan(mean.error):
+        return Judged(Outcome.OPEN, mean.value, None, math.nan, mean.n, math.nan)
+    ends = mean.interval(level)
+    outcome = _outcome(ends, expects, margin) if corrected <= LEVEL else Outcome.OPEN
+    return Judged(outcome, mean.value, ends, corrected, mean.n, level)
+
+
+def _outcome(ends: Interval | None, expects: str, margin: float) -> Outcome:
+    if ends is None:
+        return Outcome.OPEN
+    if expects == "same":
+        if -margin < ends.low and ends.high < margin:
+            return Outcome.HOLDS
+        beyond = ends.low > margin or ends.high < -margin
+        return Outcome.FAILS if beyond else Outcome.OPEN
+    above, below = ends.low > 0, ends.high < 0
+    if expects == "less":
+        above, below = below, above
+    return Outcome.HOLDS if above else Outcome.FAILS if below else Outcome.OPEN
+
+
+def _combine(cells: Mapping[Cell, Judged], pooled: Outcome, expects: str) -> Outcome:
     found = {cell.outcome for cell in cells.values()}
-    if found == {Outcome.SAME}:
-        return Outcome.SAME
-    if Outcome.FAILS in found or sign * pooled < 0:
+    if Outcome.FAILS in found or pooled is Outcome.FAILS:
         return Outcome.FAILS
-    if pooled != 0 or found == {Outcome.HOLDS}:
+    if found == {Outcome.HOLDS}:
         return Outcome.HOLDS
-    return Outcome.HOLDS if sign == 0 and Outcome.HOLDS in found else Outcome.OPEN
-
-
-def _claim_reason(
-    cells: Mapping[Cell, CellVerdict], pooled: Pooled, adjusted: float
-) -> str:
-    if not pooled.n_cells:
-        return "No paired seeds in any cell."
-    words = [cell.outcome for cell in cells.values()]
-    counts = ", ".join(f"{words.count(w)} {w}" for w in Outcome if w in words)
-    over = f"{_count(pooled.n_cells, 'cell')} and {_count(pooled.n_seeds, 'seed')}"
-    return f"Pooled over {over}: p = {adjusted:.2g}. Cells: {counts}."
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" + "s" * (n != 1)
+    pool_decides = expects != "same" and pooled is Outcome.HOLDS
+    return Outcome.HOLDS if pool_decides else Outcome.OPEN

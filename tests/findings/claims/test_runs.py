@@ -5,25 +5,19 @@ import json
 import pytest
 
 from fake_dataset import fake_dataset, why_table_1
-from freeproj.findings.claims import CLAIMS, judge_runs
-from freeproj.findings.claims.lengths import (
-    best_length_exceeds_one,
-    free_beats_plain,
-    free_helps_new_tasks,
-)
-from freeproj.findings.claims.signs import (
-    at_chance_without_reward,
-    fixed_bases_carry_nothing_over,
-    length_changes_nothing,
-    signs_explain_table,
-    storage_helps,
-)
+from freeproj.findings.asking import ask
+from freeproj.findings.claims import CLAIMS, ask_runs
+from freeproj.findings.questions import Question
 from freeproj.report.tables import format_table
 from freeproj.stats import Outcome
 
 HOLDS, FAILS, OPEN = Outcome.HOLDS, Outcome.FAILS, Outcome.OPEN
 LENGTHS = {"projection.length": (1, 2, 4)}
 CARTPOLE = {"task": "StatelessCartPole", "n_trials": 4}
+
+
+def answer(name, dataset):
+    return ask(CLAIMS.resolve(name), dataset)
 
 
 def rising(settings, name):
@@ -44,57 +38,61 @@ def pattern():
 
 
 def test_the_sign_slip_is_found_where_it_is(pattern):
-    claim = signs_explain_table(pattern)
+    claim = answer("sign-slip", pattern)
     assert claim.outcome is HOLDS
     assert {f.outcome for f in claim.findings} == {HOLDS}
     # per task and kind of bases: three lengths on tile, minus tile (and less true
     # Haar's), chance
     assert len(claim.findings) == 2 * 2 * 6
-    assert "the paper's RP: -0.12" in claim.headline
-    assert any("True Haar" in finding.remark for finding in claim.findings)
+    assert "the paper: -0.73; chance: -0.49" in claim.details
+    assert any("minus that of Haar" in finding.about for finding in claim.findings)
 
 
 def test_the_sign_slip_is_not_found_where_it_is_not():
     grid = {"projection.family": ("haar", "qr"), **LENGTHS}
-    assert signs_explain_table(fake_dataset(grid)).outcome is OPEN
+    assert answer("sign-slip", fake_dataset(grid)).outcome is OPEN
 
     def turned(settings, name):
         slip = settings["projection.length"] == 1
         return slip * {"tile_unit": 0.4, "minus_tile": -0.4}.get(name, 0.0)
 
-    assert signs_explain_table(fake_dataset(grid, 10, turned)).outcome is FAILS
+    assert answer("sign-slip", fake_dataset(grid, 10, turned)).outcome is FAILS
 
 
 def test_equivalence_needs_a_narrow_interval_and_no_difference():
     equal = fake_dataset(LENGTHS, 10, level, noise=0.01)
-    assert length_changes_nothing(equal).outcome is HOLDS
+    assert answer("haar-length", equal).outcome is HOLDS
     unequal = fake_dataset(LENGTHS, 10, rising, noise=0.01)
-    assert length_changes_nothing(unequal).outcome is FAILS
+    assert answer("haar-length", unequal).outcome is FAILS
     # "not significant" is not "equal"
     noisy = fake_dataset(LENGTHS, 4, level, noise=0.3)
-    assert length_changes_nothing(noisy).outcome is OPEN
+    assert answer("haar-length", noisy).outcome is OPEN
 
 
 def test_raw_qr_and_fixed_bases_are_no_evidence_on_true_haar(pattern):
-    claim = length_changes_nothing(pattern)
+    claim = answer("haar-length", pattern)
     # two tasks, three lengths; on random maps these agents are as good as blind
     assert len(claim.findings) == 6
     assert claim.outcome is OPEN
-    assert "do not use their observation: 6 of 6" in claim.headline
+    assert "do not use their observation (6 comparisons)" in claim.headline
+    assert claim.sentence.startswith("It cannot be told whether with Haar")
 
 
 def test_fixed_bases_carry_over_or_not(pattern):
-    assert fixed_bases_carry_nothing_over(pattern).outcome is HOLDS
+    assert answer("fixed-bases", pattern).outcome is HOLDS
     carrying = fake_dataset(LENGTHS, 10, level, redraw_every=0)
-    assert fixed_bases_carry_nothing_over(carrying).outcome is FAILS
+    assert answer("fixed-bases", carrying).outcome is FAILS
 
 
 def test_chance_without_reward_is_asked_of_card_tasks_without_reward(pattern):
-    assert at_chance_without_reward(pattern).outcome is HOLDS
-    assert at_chance_without_reward(fake_dataset(LENGTHS, 10, level)).outcome is FAILS
+    assert answer("chance-without-reward", pattern).outcome is HOLDS
+    assert (
+        answer("chance-without-reward", fake_dataset(LENGTHS, 10, level)).outcome
+        is FAILS
+    )
     others = fake_dataset(LENGTHS, 3, level, previous_reward=True)
-    assert at_chance_without_reward(others).missing
-    assert at_chance_without_reward(fake_dataset(LENGTHS, 3, **CARTPOLE)).missing
+    assert answer("chance-without-reward", others).missing
+    assert answer("chance-without-reward", fake_dataset(LENGTHS, 3, **CARTPOLE)).missing
 
 
 @pytest.mark.parametrize(
@@ -102,20 +100,20 @@ def test_chance_without_reward_is_asked_of_card_tasks_without_reward(pattern):
 )
 def test_storage_is_asked_of_the_same_fixed_matrices(trial_return, outcome):
     same = {"redraw_every": 0, "projection.n_generators": 4, **CARTPOLE}
-    assert storage_helps(fake_dataset(LENGTHS, 10, trial_return, **same)).outcome is (
-        outcome
-    )
+    assert answer(
+        "storage", fake_dataset(LENGTHS, 10, trial_return, **same)
+    ).outcome is (outcome)
     words_fixed = fake_dataset(LENGTHS, 3, trial_return, redraw_every=0)
-    assert "n_generators" in storage_helps(words_fixed).missing
+    assert "n_generators" in answer("storage", words_fixed).missing
 
 
 @pytest.mark.parametrize(
     ("trial_return", "outcome"), [(rising, HOLDS), (falling, FAILS)]
 )
 def test_free_against_plain_follows_the_data(trial_return, outcome):
-    claim = free_beats_plain(fake_dataset(LENGTHS, 10, trial_return))
+    claim = answer("frp-beats-rp", fake_dataset(LENGTHS, 10, trial_return))
     assert claim.outcome is outcome
-    assert "p = " in claim.headline
+    assert claim.pooled.p < 0.05
     assert claim.findings[0].seeds == 10
 
 
@@ -124,37 +122,40 @@ def test_agents_that_do_not_look_get_no_verdict():
         return 0.1 * settings["projection.length"]
 
     data = fake_dataset(LENGTHS, 10, unseeing)
-    claim = free_beats_plain(data)
+    claim = answer("frp-beats-rp", data)
     assert claim.outcome is OPEN
-    assert all("does not use its observation" in f.basis for f in claim.findings)
-    assert best_length_exceeds_one(data).outcome is OPEN
+    assert all("do not use their observation" in f.basis for f in claim.findings)
+    assert answer("best-length", data).outcome is OPEN
 
 
 def test_the_best_length_is_tested_on_other_seeds():
-    assert best_length_exceeds_one(fake_dataset(LENGTHS, 10, rising)).outcome is HOLDS
-    worse = best_length_exceeds_one(fake_dataset(LENGTHS, 10, falling))
+    assert answer("best-length", fake_dataset(LENGTHS, 10, rising)).outcome is HOLDS
+    worse = answer("best-length", fake_dataset(LENGTHS, 10, falling))
     assert worse.outcome is not HOLDS
     assert worse.findings[0].value < 0
-    assert best_length_exceeds_one(fake_dataset(LENGTHS, 2, rising)).outcome is OPEN
+    assert sum(finding.seeds for finding in worse.findings) == 10
+    assert answer("best-length", fake_dataset(LENGTHS, 2, rising)).outcome is OPEN
 
 
 def test_held_out_tasks_have_a_claim_of_their_own():
     data = fake_dataset(LENGTHS, 10, rising, **{"evaluation.task": "RepeatFirst"})
-    assert free_helps_new_tasks(data).outcome is HOLDS
-    assert free_beats_plain(data).missing
+    assert answer("held-out-task", data).outcome is HOLDS
+    assert answer("frp-beats-rp", data).missing
 
 
-def test_every_claim_says_what_is_missing_instead_of_failing():
+def test_every_question_says_what_is_missing_instead_of_failing():
     one_run = fake_dataset(n_seeds=1, **{"evaluation.maps": ("tile",)}, maps=("tile",))
-    claims = judge_runs(one_run)
-    assert claims.keys() == {n for n in CLAIMS if not CLAIMS.resolve(n).figures}
-    assert all(claim.missing for claim in claims.values())
-    assert all(claim.outcome is OPEN for claim in claims.values())
+    answers = ask_runs(one_run)
+    assert answers.keys() == {
+        n for n in CLAIMS if isinstance(CLAIMS.resolve(n), Question)
+    }
+    assert all(each.status == "missing" for each in answers.values())
+    assert all(each.outcome is OPEN for each in answers.values())
 
 
 def test_claim_cards_equal_table_cells():
     data = fake_dataset({**LENGTHS, "memory": ("gru", "s5")}, 10, rising)
-    claim = free_beats_plain(data)
+    claim = answer("frp-beats-rp", data)
     rows = json.loads(format_table("table-results", data, "json"))
     cells = [row for row in rows if row["projection.length"] > 1]
     assert len(cells) == len(claim.findings)

@@ -10,14 +10,14 @@ from statistics import NormalDist
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.findings.verdicts import (
-    LEVEL,
-    Claim,
+from freeproj.findings.answers import (
+    Answer,
     Finding,
     combine,
     decide,
     unknown,
 )
+from freeproj.stats import LEVEL
 from freeproj.storage.saved import Numbers
 
 __all__ = ["effective_dimension_falls", "theory_matches"]
@@ -26,12 +26,12 @@ _SHOWN_RIDGE = 1e-2  # for the headline
 _MISSING = "Not computed; `freeproj figure {}` does."
 
 
-def effective_dimension_falls(numbers: Numbers | None) -> Claim:
+def effective_dimension_falls(numbers: Numbers | None) -> Answer:
     """Ask whether d_eff/d falls from each length to the next, at every ridge."""
     findings = [unknown("all lengths", _MISSING.format("effective-dimension"))]
     if numbers is not None:
         findings = [_drop(numbers, row) for row in range(len(numbers["lengths"]) - 1)]
-    return Claim(
+    return Answer(
         name="effective-dimension",
         statement="The effective dimension of the averaged kernel falls with the word "
         "length ℓ, when the number of words stays the same.",
@@ -44,7 +44,7 @@ def effective_dimension_falls(numbers: Numbers | None) -> Claim:
     )
 
 
-def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Claim:
+def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Answer:
     """Ask whether measurements at finite d lie as near to the limit as d allows."""
     findings = [unknown("effective dimension", _MISSING.format("effective-dimension"))]
     if dimension is not None:
@@ -62,7 +62,7 @@ def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Claim:
         if dimension is not None
         else "No numbers."
     )
-    return Claim(
+    return Answer(
         name="theory",
         statement="Free probability predicts what is measured: effective dimension and "
         "spectrum of the averaged kernel.",
@@ -128,7 +128,7 @@ def _dimension_gap(numbers: Numbers, row: int) -> Finding:
         unit=f"dimensions of {dim} between mean and limit",
         basis=f"The widest gap of {gaps.size} ridges, γ = {numbers['ridges'][at]:.1g}; "
         f"{numbers['n_trials']} trials; the tolerance is 1.",
-        threshold=1.0,
+        thresholds=(1.0,),
     )
 
 
@@ -151,7 +151,7 @@ def _spectrum_gap(numbers: Numbers, row: int) -> Finding:
         unit="between the distribution functions",
         basis=f"{n_values} singular values of {numbers['n_trials']} trials in "
         f"{heights.size} bins; the tolerance is 2/d = {tolerance:.3f}.",
-        threshold=tolerance,
+        thresholds=(tolerance,),
     )
 
 

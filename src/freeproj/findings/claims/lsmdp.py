@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from freeproj.findings.verdicts import (
-    Claim,
+from freeproj.findings.answers import (
+    Answer,
     Finding,
     combine,
     decide,
@@ -17,7 +17,7 @@ _SPACES = ("lattice", "tree")
 _METRICS = ("KL of the policy", "L1 of the policy", "L2 of z", "L1 of z")
 
 
-def longer_words_help_lsmdp(numbers: Numbers | None) -> Claim:
+def longer_words_help_lsmdp(numbers: Numbers | None) -> Answer:
     """Ask whether the longest words bring z and the policy nearer than ℓ = 1 does."""
     missing = "Not computed; `freeproj figure lsmdp` does."
     findings = [unknown("lattice and tree", missing)]
@@ -27,7 +27,7 @@ def longer_words_help_lsmdp(numbers: Numbers | None) -> Claim:
             for space in _SPACES
             for metric in range(len(_METRICS))
         ]
-    return Claim(
+    return Answer(
         name="lsmdp",
         statement="In linearly solvable MDPs longer words bring the averaged solution "
         "nearer to the optimum, on lattice and tree.",

@@ -28,6 +28,7 @@ from freeproj.storage.saved import Numbers, load_numbers, save_numbers
 __all__ = [
     "FIGURES",
     "FORMATS",
+    "OURS",
     "FigureSpec",
     "check_format",
     "compute_figure",
@@ -49,6 +50,7 @@ class FigureSpec:
         module: a module of this package, or your own.
         section: of the page.
         study: the published study that it shows best; for figures of runs.
+        own: it is about one's own runs, and not drawn from published studies.
         note: a remark for readers of the page, where the figure may surprise.
     """
 
@@ -60,6 +62,7 @@ class FigureSpec:
     section: str = "appendix"
     study: str = ""
     note: str = ""
+    own: bool = False
 
     def load(self) -> ModuleType:
         """Import the figure's module, and with it the drawing library."""
@@ -72,8 +75,15 @@ class FigureSpec:
 _OF_RUNS: dict[str, Any] = {"needs_runs": True, "section": "training"}
 _SPECS = (
     FigureSpec(
+        "study",
+        "What differs between your runs, overlaid: return per trial over updates",
+        "study",
+        own=True,
+        **_OF_RUNS,
+    ),
+    FigureSpec(
         "why-table-1",
-        "Where Table 1 comes from: raw QR beside true Haar matrices, on four test maps",
+        "Where Table 1 comes from: uncorrected QR beside Haar matrices, by projection",
         "why_table_1",
         study="why-table-1",
         **_OF_RUNS,
@@ -181,6 +191,7 @@ _SPECS = (
 FIGURES: Registry[FigureSpec] = Registry("figure")
 for _spec in _SPECS:
     FIGURES.add(_spec.name, _spec)
+OURS = frozenset(FIGURES)  # those of the package; an error in one is ours
 
 
 def find(name: str) -> FigureSpec:

@@ -42,10 +42,10 @@ def draw_curve(
 
 
 def draw_level(axes: Axes, kind: str, value: float) -> None:
-    """Draw the line of `chance` or of the best `blind` policy, where it is known."""
+    """Draw the line of `chance` or of the best open-loop policy, where it is known."""
     if np.isnan(value):
         return
-    label = {"chance": "chance", "blind": "best blind policy"}[kind]
+    label = {"chance": "chance", "blind": "best open-loop policy"}[kind]
     axes.axhline(value, label=label, **(_CHANCE if kind == "chance" else _BLIND))
 
 
@@ -109,7 +109,7 @@ def share_legend(figure: Figure, panels: np.ndarray) -> None:
 
 def _place(label: str) -> tuple[int, str]:
     """Sort key of a legend entry: word lengths, the paper's, lines to compare with."""
-    kinds = ("ℓ", "the paper", "training", "held out", "chance", "best blind")
+    kinds = ("ℓ", "the paper", "training", "held out", "chance", "best open-loop")
     found = [i for i, kind in enumerate(kinds) if label.startswith(kind)]
     return (found or [len(kinds)])[0], "" if found else label
 

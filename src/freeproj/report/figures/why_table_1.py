@@ -1,6 +1,6 @@
-"""`why-table-1`: what the agents earn on tile, minus tile, random maps and blanked.
+"""`why-table-1`: returns on tile, minus tile, random projections and blanked.
 
-Raw QR beside true Haar, fresh beside fixed bases, a row per task. A dot per word
+Uncorrected QR beside Haar, redrawn beside fixed bases, a row per task. A dot per word
 length: if ℓ = 1 falls below chance on tile and rises above it on minus tile, with raw
 QR only, the sign of QR is the cause. The paper's own raw returns are the diamonds.
 """
@@ -20,7 +20,7 @@ from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
-_FAMILIES = {"qr": "raw QR", "haar": "true Haar"}
+_FAMILIES = {"qr": "uncorrected QR", "haar": "Haar"}
 
 
 def compute(dataset: Dataset) -> dict[str, np.ndarray]:
@@ -33,7 +33,7 @@ def draw(numbers: Numbers) -> Figure:
     """Draw a row per task and setting, a column per family and kind of bases."""
     columns = [
         (bases, family)
-        for bases in ("fresh", "fixed")
+        for bases in ("redrawn", "fixed")
         for family in _FAMILIES
         if _rows(numbers, bases=bases, family=family).size
     ]

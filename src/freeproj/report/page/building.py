@@ -6,6 +6,7 @@ of runs are drawn again if their numbers have changed, since there may be more r
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset, read_dataset
-from freeproj.findings.answer import answer
-from freeproj.findings.verdicts import Claim
+from freeproj.findings.answers import Answer
+from freeproj.published import load, names
 from freeproj.report.figures import (
     FIGURES,
+    OURS,
     FigureSpec,
     compute_figure,
     find,
@@ -26,25 +28,22 @@ from freeproj.report.figures import (
 from freeproj.report.page.content import (
     Part,
     Picture,
-    Study,
     analyses_part,
-    answer_of,
     by_preference,
     own_part,
     published_part,
-    published_studies,
 )
 from freeproj.report.page.html import write_page
 from freeproj.storage.saved import Numbers, load_numbers
 
-__all__ = ["Report", "key_lines", "make_report"]
+__all__ = ["Report", "key_lines", "make_report", "shipped"]
 
 
 class Report(NamedTuple):
     """The page, its conclusions, and the figures that could not be drawn."""
 
     page: Path
-    claims: tuple[Claim, ...]  # its answer first
+    answers: tuple[Answer, ...]  # about the user's runs first
     missing: dict[str, str]  # name: why
 
 
@@ -53,7 +52,7 @@ class _Job(NamedTuple):
 
     spec: FigureSpec
     folder: Path
-    studies: Sequence[Study]  # to try, best first; empty for analyses
+    studies: Sequence[Dataset]  # to try, best first; empty for analyses
 
     @property
     def name(self) -> str:
@@ -64,48 +63,55 @@ def make_report(
     out: str | Path,
     runs: str | Path | None = None,
     *,
-    published: Sequence[Study] | None = None,
+    published: Sequence[Dataset] | None = None,
     only: Sequence[str] = (),
+    questions: Sequence[str] = (),
     again: bool = False,
     follow: Callable[[Sequence[_Job]], Iterable[_Job]] = iter,
 ) -> Report:
     """Draw what is missing in `out`, write `out/report.html` and say what it shows.
 
     Args:
-        runs: the user's own runs; None leaves them out of the page.
-        published: studies to open with; those that ship with the package by default.
+        runs: the user's own runs, which the page opens with; None leaves them out.
+        published: studies to show; by default those that ship with the package where
+            there are no own runs, and none beside own runs.
         only: names of figures; all of them by default.
+        questions: further questions for the own runs, as `module:attribute`.
         again: compute and draw again what exists already.
         follow: yields the figures as they are worked on, for a progress display.
     """
     out = Path(out)
     own = None if runs is None else _read_own(runs)
-    studies = published_studies() if published is None else published
+    if published is None:
+        published = [] if own is not None else shipped()
     specs = [find(name) for name in only or FIGURES]
     drawn: dict[str, list[Picture]] = {"own": [], "published": [], "analyses": []}
     missing: dict[str, str] = {}
-    for job in follow(_jobs(specs, out, own, str(runs or ""), studies)):
+    for job in follow(_jobs(specs, out, own, str(runs or ""), published)):
         picture, why = _draw(job, again)
         kind = _kind(job, out)
         if picture is not None:
             drawn[kind].append(picture)
-        elif kind == "own":
+        elif kind != "published":
             missing[job.name] = why
     drawn["analyses"] += _earlier(out, drawn["analyses"])
-    told = published_part(studies, drawn["published"]) if studies else None
-    mine = own_part(own, str(runs), drawn["own"]) if own is not None else None
+    told = published_part(published, drawn["published"]) if published else None
+    mine = None
+    if own is not None:
+        mine = own_part(own, str(runs), drawn["own"], questions)
     rest = analyses_part(drawn["analyses"])
-    lines = answer() if published is None else ()  # they are about shipped studies
-    page = write_page(out / "report.html", told, mine, rest, missing, lines)
-    return Report(page, _conclusions([told, mine, rest]), missing)
+    page = write_page(out / "report.html", told, mine, rest, missing)
+    return Report(page, _conclusions([mine, told, rest]), missing)
 
 
-def key_lines(claims: Sequence[Claim], most: int = 4) -> list[str]:
-    """Return the most important numbers, each with its verdict."""
-    return [
-        f"{c.statement} {str(c.outcome).capitalize()}: {c.headline}"
-        for c in claims[:most]
-    ]
+def shipped() -> list[Dataset]:
+    """Return the studies that ship with the package; there may be none."""
+    return [load(name) for name in names()]
+
+
+def key_lines(answers: Sequence[Answer], most: int = 4) -> list[str]:
+    """Return the most important answers, one line each."""
+    return [str(answer) for answer in answers[:most]]
 
 
 def _read_own(runs: str | Path) -> Dataset:
@@ -124,18 +130,19 @@ def _jobs(
     out: Path,
     own: Dataset | None,
     name: str,
-    studies: Sequence[Study],
+    studies: Sequence[Dataset],
 ) -> list[_Job]:
     jobs = []
     for spec in specs:
         if not spec.needs_runs:
             jobs.append(_Job(spec, out, ()))
             continue
-        if studies:
+        if studies and not spec.own:
             order = by_preference(studies, spec.study)
             jobs.append(_Job(spec, out / "published", order))
         if own is not None:
-            jobs.append(_Job(spec, out, (Study(name, own, {}),)))
+            told = dataclasses.replace(own, meta={**own.meta, "study": name})
+            jobs.append(_Job(spec, out, (told,)))
     return jobs
 
 
@@ -150,19 +157,32 @@ def _draw(job: _Job, again: bool) -> tuple[Picture | None, str]:
     png = job.folder / f"{job.name.replace(':', '.')}.png"
     if not job.spec.needs_runs:
         if again or not _is_there(png):
-            make_figure(job.name, png, beside=[".svg"])
+            try:
+                make_figure(job.name, png, beside=[".svg"])
+            except Exception as error:
+                if job.name in OURS:
+                    raise
+                return None, _reason(error)
         return Picture(job.spec, png), ""
     why = ""
     for study in job.studies:
         try:
-            numbers = compute_figure(job.name, {}, study.dataset)
-        except ValueError as error:
-            why = why or str(error)
+            numbers = compute_figure(job.name, {}, study)
+            if again or not _shows(png, numbers):
+                save_figure(job.spec.load(), numbers, png, [".svg"])
+        except Exception as error:
+            if job.name in OURS and not isinstance(error, ValueError):
+                raise
+            why = why or _reason(error)
             continue
-        if again or not _shows(png, numbers):
-            save_figure(job.spec.load(), numbers, png, [".svg"])
-        return Picture(job.spec, png, study.name), ""
+        return Picture(job.spec, png, str(study.meta.get("study", ""))), ""
     return None, why
+
+
+def _reason(error: Exception) -> str:
+    """Say why a figure was not drawn; a guest's error gets its kind named."""
+    text = " ".join(str(error).split())[:300]
+    return text if isinstance(error, ValueError) else f"{type(error).__name__}: {text}"
 
 
 def _shows(png: Path, numbers: Numbers) -> bool:
@@ -194,14 +214,14 @@ def _is_there(png: Path) -> bool:
     return png.exists() and png.with_suffix(".npz").exists()
 
 
-def _conclusions(parts: Sequence[Part | None]) -> tuple[Claim, ...]:
-    """Return the published answer, or that of the own runs, then the other claims."""
-    first = next((answer for part in parts if (answer := answer_of(part))), [])
+def _conclusions(parts: Sequence[Part | None]) -> tuple[Answer, ...]:
+    """Return what each part opens with, then its other answers."""
+    there = [part for part in parts if part is not None]
+    first = [answer for part in there for answer in part.opening]
     rest = [
-        claim
-        for part in parts
-        if part is not None
-        for claim in part.claims.values()
-        if not claim.missing and claim not in first
+        answer
+        for part in there
+        for answer in part.claims.values()
+        if answer.status == "answered" and answer not in first
     ]
     return (*first, *rest)

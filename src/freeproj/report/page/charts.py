@@ -17,6 +17,7 @@ from freeproj.storage.saved import Numbers
 __all__ = ["CHARTS", "length_colour"]
 
 _Chart = dict[str, Any]
+_PALETTE = ("--l1", "--l8", "--l2", "--l4", "--la", "--lb")
 _DASHES = ("", "6 4", "2 3", "8 3 2 3")
 
 
@@ -56,8 +57,21 @@ def _split_chart(numbers: Numbers) -> _Chart:
     return {**charts[1], "series": series, "columns": columns}
 
 
+def _study_chart(numbers: Numbers) -> _Chart:
+    """Return all configurations of a task in one panel."""
+    x = {"title": "update", "name": "update"}
+    chart = _curves(numbers, "updates", x, "return per trial", per_trial=True)
+    for series, line, place in zip(
+        chart["series"], numbers["line"], numbers["colour"].tolist(), strict=True
+    ):
+        series["name"] = str(line)
+        series["colour"] = f"var({_PALETTE[place % len(_PALETTE)]})"
+        series["dash"] = _DASHES[place // len(_PALETTE) % len(_DASHES)]
+    return chart
+
+
 def _why_chart(numbers: Numbers) -> _Chart:
-    """Return returns per trial on the test maps, raw QR beside true Haar."""
+    """Return returns per trial on the test maps, uncorrected QR beside Haar."""
     lengths = sorted(set(numbers["length"].tolist()))
     spread = np.linspace(-0.26, 0.26, len(lengths)) if len(lengths) > 1 else [0.0]
     place = dict(zip(lengths, spread, strict=True))
@@ -66,7 +80,7 @@ def _why_chart(numbers: Numbers) -> _Chart:
     families = [f for f in ("qr", "haar") if f in set(numbers["family"].tolist())]
     clearest = _clearest(numbers)
     return {
-        "x": {"title": "test map", "labels": numbers["map_titles"].tolist()},
+        "x": {"title": "test projection", "labels": numbers["map_titles"].tolist()},
         "y": {"title": "return per trial"},
         "selects": [
             _select("task", "task", at, task_title, clearest["task"]),
@@ -117,6 +131,7 @@ def _storage_chart(numbers: Numbers) -> _Chart:
 
 # By figure: its chart from its numbers.
 CHARTS: dict[str, Callable[[Numbers], _Chart]] = {
+    "study": _study_chart,
     "why-table-1": _why_chart,
     "storage": _storage_chart,
     "length-curves": _update_chart,
@@ -232,7 +247,7 @@ def _why_series(numbers: Numbers, row: int, place: dict[int, float]) -> dict[str
 
 
 def _paper_series(numbers: Numbers, place: dict[int, float]) -> list[dict[str, Any]]:
-    """Return the paper's raw returns, on tile and raw QR, for each setting's memory."""
+    """Return the paper's raw returns, on tile, for each setting's memory."""
     settings = list(dict.fromkeys(numbers["setting"].tolist()))
     found = []
     for row, task in enumerate(numbers["paper_task"].tolist()):
@@ -255,7 +270,7 @@ def _paper_series(numbers: Numbers, place: dict[int, float]) -> list[dict[str, A
 def _levels(
     numbers: Numbers, names: Iterable[str], per_trial: bool, with_blind: bool = True
 ) -> list[dict[str, Any]]:
-    """Return the lines of chance and of the best blind policy, once per task."""
+    """Return the lines of chance and of the best open-loop policy, once per task."""
     found: dict[tuple, dict[str, Any]] = {}
     for row in range(len(numbers["task"])):
         at = _at(numbers, row, names)
@@ -263,7 +278,7 @@ def _levels(
         chance, blind = (float(numbers[n][row]) / share for n in ("chance", "blind"))
         lines = [("chance", chance, "2 4")]
         if with_blind and blind > chance:
-            lines.append(("best blind policy", blind, "8 4 2 4"))
+            lines.append(("best open-loop policy", blind, "8 4 2 4"))
         for label, y, dash in lines:
             if not np.isnan(y):
                 line = {"at": at, "label": label, "y": y, "dash": dash}

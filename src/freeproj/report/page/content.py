@@ -11,39 +11,36 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from PIL import Image
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.findings.claims import CLAIMS, judge_analyses, judge_runs
+from freeproj.findings.answers import Answer
+from freeproj.findings.asking import ask
+from freeproj.findings.claims import CLAIMS, ask_analyses, ask_published, ask_runs
+from freeproj.findings.comparing import compare_axes
 from freeproj.findings.facts import StudyFacts, study_facts
-from freeproj.findings.verdicts import Claim
-from freeproj.published import names, published
+from freeproj.findings.questions import Question
+from freeproj.published import load, names
 from freeproj.report.figures import FigureSpec, render
 from freeproj.report.tables import TABLES, make_table
 from freeproj.report.tables.grid import Grid
 from freeproj.storage.saved import Numbers, load_numbers
 
 __all__ = [
+    "KNOWN_SECTIONS",
     "Part",
     "Picture",
-    "Study",
     "analyses_part",
-    "answer_of",
     "by_preference",
     "own_part",
     "published_part",
-    "published_studies",
 ]
 
 
-class Study(NamedTuple):
-    """A published study: its runs and the facts stored with them."""
-
-    name: str
-    dataset: Dataset
-    meta: Mapping[str, Any]  # command, version, cpu_hours, date, …
+# The sections that the page has places for; others are the user's own.
+_OF_RUNS = ("training", "invariance")
+KNOWN_SECTIONS = ("training", "invariance", "kernel", "planning", "words", "appendix")
 
 
 @dataclass(frozen=True)
@@ -96,41 +93,56 @@ class Part:
     """One source of results on the page."""
 
     key: str  # for anchors
-    claims: Mapping[str, Claim] = field(default_factory=dict)
+    claims: Mapping[str, Answer] = field(default_factory=dict)
+    compared: Sequence[Answer] = ()  # the axes that vary in the user's own runs
     pictures: Sequence[Picture] = ()
     tables: Mapping[str, Grid] = field(default_factory=dict)
     facts: StudyFacts | None = None
     name: str = ""  # the folder of the runs
-    studies: Sequence[Study] = ()
-    sources: Mapping[str, str] = field(default_factory=dict)  # claim: study
+    studies: Sequence[Dataset] = ()
 
-    def in_section(self, section: str) -> list[Picture | Claim]:
-        """Return figures and claims of a section, figures first."""
-        pictures = [p for p in self.pictures if p.spec.section == section]
+    def in_section(self, *sections: str) -> list[Picture | Answer]:
+        """Return figures and answers of sections, figures first."""
+        pictures = [p for p in self.pictures if p.spec.section in sections]
         claims = [
             claim
             for name, claim in self.claims.items()
-            if CLAIMS.resolve(name).section == section and not claim.missing
+            if CLAIMS.resolve(name).section in sections and not claim.missing
         ]
         return [*pictures, *claims]
 
     @property
-    def unanswered(self) -> list[Claim]:
-        """The claims that these runs cannot answer."""
+    def others(self) -> list[Picture | Answer]:
+        """Figures and answers in sections of the user's own."""
+        placed = _OF_RUNS if self.key == "own" else KNOWN_SECTIONS
+        found = {p.spec.section for p in self.pictures}
+        found |= {CLAIMS.resolve(name).section for name in self.claims}
+        return self.in_section(*sorted(found - set(placed)))
+
+    @property
+    def opening(self) -> list[Answer]:
+        """The answers that this part opens with."""
+        opens = [n for n in self.claims if getattr(CLAIMS.resolve(n), "opens", False)]
+        found = [self.claims[name] for name in opens]
+        return [*self.compared, *(each for each in found if each.status == "answered")]
+
+    @property
+    def unanswered(self) -> list[Answer]:
+        """The questions that these runs cannot answer."""
         return [claim for claim in self.claims.values() if claim.missing]
 
 
-def published_studies() -> list[Study]:
-    """Read the studies that ship with the package; there may be none."""
-    found = [(name, published(name)) for name in names()]
-    return [Study(n, each.dataset, each.meta) for n, each in found if each.dataset.runs]
-
-
-def own_part(dataset: Dataset, name: str, pictures: Sequence[Picture]) -> Part:
-    """Return the user's own runs: all claims, tables and figures of them."""
+def own_part(
+    dataset: Dataset,
+    name: str,
+    pictures: Sequence[Picture],
+    questions: Sequence[str] = (),
+) -> Part:
+    """Return the user's own runs: what varies in them, then all questions."""
     return Part(
         key="own",
-        claims=judge_runs(dataset),
+        claims=ask_runs(dataset, questions),
+        compared=compare_axes(dataset),
         pictures=pictures,
         tables=_tables(dataset),
         facts=study_facts(dataset),
@@ -138,56 +150,44 @@ def own_part(dataset: Dataset, name: str, pictures: Sequence[Picture]) -> Part:
     )
 
 
-def published_part(studies: Sequence[Study], pictures: Sequence[Picture]) -> Part:
-    """Return the published studies: each claim from the study that answers it."""
-    judged = {study.name: judge_runs(study.dataset) for study in studies}
-    claims: dict[str, Claim] = {}
-    sources: dict[str, str] = {}
-    for name in CLAIMS:
-        order = by_preference(studies, CLAIMS.resolve(name).study)
-        answers = [
-            (s.name, judged[s.name][name]) for s in order if name in judged[s.name]
-        ]
-        usable = [(s, claim) for s, claim in answers if not claim.missing] or answers[
-            :1
-        ]
-        if usable:
-            sources[name], claims[name] = usable[0]
+def published_part(studies: Sequence[Dataset], pictures: Sequence[Picture]) -> Part:
+    """Return the published studies: each question's answer from its own study."""
     tables = {
-        f"{study.name}: {title}": grid
+        f"{study.meta.get('study')}: {title}": grid
         for study in studies
-        for title, grid in _tables(study.dataset).items()
+        for title, grid in _tables(study).items()
     }
     return Part(
         key="published",
-        claims=claims,
+        claims=_answers(studies),
         pictures=pictures,
         tables=tables,
         studies=studies,
-        sources=sources,
     )
 
 
 def analyses_part(pictures: Sequence[Picture]) -> Part:
     """Return the analyses that need no runs."""
     numbers = {picture.name: picture.numbers for picture in pictures}
-    return Part(key="analyses", claims=judge_analyses(numbers), pictures=pictures)
+    return Part(key="analyses", claims=ask_analyses(numbers), pictures=pictures)
 
 
-def by_preference(studies: Iterable[Study], wanted: str) -> list[Study]:
+def by_preference(studies: Iterable[Dataset], wanted: str) -> list[Dataset]:
     """Return the studies, the wanted one first, then those with most runs."""
-    return sorted(studies, key=lambda s: (s.name != wanted, -len(s.dataset)))
+    return sorted(studies, key=lambda s: (s.meta.get("study") != wanted, -len(s)))
 
 
-def answer_of(part: Part | None) -> list[Claim]:
-    """Return the claims that make up the answer of a part."""
-    if part is None:
-        return []
-    return [
-        claim
-        for name, claim in part.claims.items()
-        if CLAIMS.resolve(name).answers and not claim.missing
-    ]
+def _answers(studies: Sequence[Dataset]) -> dict[str, Answer]:
+    """Ask each study its own questions; shipped ones were asked already."""
+    named = {study.meta.get("study"): study for study in studies}
+    found = {}
+    for name in CLAIMS:
+        question = CLAIMS.resolve(name)
+        if isinstance(question, Question) and question.study in named:
+            study = named[question.study]
+            asked = question.study in names() and study is load(question.study)
+            found[name] = ask_published()[name] if asked else ask(question, study)
+    return found
 
 
 def _tables(dataset: Dataset) -> dict[str, Grid]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from freeproj.findings.verdicts import Finding
+from freeproj.findings.answers import Finding
 
 __all__ = ["Bar", "Forest", "forests"]
 
@@ -32,7 +32,7 @@ class Forest(NamedTuple):
     """Findings of one unit on one scale, with ticks below them."""
 
     unit: str
-    threshold: float  # its position
+    thresholds: tuple[float, ...]  # their positions
     bars: list[Bar]
     ticks: list[tuple[float, str]]
     without: dict[str, list[str]]  # reason: the findings without a number
@@ -40,15 +40,17 @@ class Forest(NamedTuple):
 
 def forests(findings: Sequence[Finding]) -> list[Forest]:
     """Return a forest for each row of consecutive findings with the same unit."""
-    groups = groupby(findings, key=lambda finding: (finding.unit, finding.threshold))
-    return [_forest(unit, level, list(group)) for (unit, level), group in groups]
+    groups = groupby(findings, key=lambda finding: (finding.unit, finding.thresholds))
+    return [_forest(unit, lines, list(group)) for (unit, lines), group in groups]
 
 
-def _forest(unit: str, threshold: float, findings: list[Finding]) -> Forest:
+def _forest(
+    unit: str, thresholds: tuple[float, ...], findings: list[Finding]
+) -> Forest:
     places = [
         place
         for finding in findings
-        for place in (finding.value, *_ends(finding), threshold, 0.0)
+        for place in (finding.value, *_ends(finding), *thresholds, 0.0)
         if math.isfinite(place)
     ]
     low, high = min(places), max(places)
@@ -72,7 +74,8 @@ def _forest(unit: str, threshold: float, findings: list[Finding]) -> Forest:
             without.setdefault(why, []).append(finding.about)
     ticks = [(at(t), _tick(t, share)) for t in _ticks(start, start + span)]
     bars = [bar(finding) for finding in known]
-    return Forest(unit, at(threshold), bars, ticks if known else [], without)
+    lines = tuple(at(each) for each in thresholds)
+    return Forest(unit, lines, bars, ticks if known else [], without)
 
 
 def _ends(finding: Finding) -> tuple[float, float]:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import markupsafe
 
-from freeproj.findings.answer import AnswerLine
 from freeproj.findings.facts import versions
 from freeproj.findings.labels import GLOSSARY
 from freeproj.report.page.charts import CHARTS
-from freeproj.report.page.content import Part, Picture, answer_of
+from freeproj.report.page.content import Part, Picture
 from freeproj.report.page.forest import forests
 from freeproj.report.page.json_data import plain, script_json
 from freeproj.report.page.widgets import WIDGETS
@@ -62,13 +61,11 @@ def write_page(
     own: Part | None,
     analyses: Part,
     missing: Mapping[str, str] | None = None,
-    lines: Sequence[AnswerLine] = (),
 ) -> Path:
     """Write the page of published studies, own runs and analyses.
 
     Args:
         missing: figures that could not be drawn, and why.
-        lines: the answer to open with; without it the page opens with its claims.
     """
     live = _Live()
     for part in (published, own, analyses):
@@ -81,9 +78,7 @@ def write_page(
             published=published,
             own=own,
             analyses=analyses,
-            answer=answer_of(published) or answer_of(own),
-            answered_by=published if answer_of(published) else own,
-            lines=lines,
+            first=own or published,
             sections=SECTIONS,
             missing=missing or {},
             live=live,

@@ -20,7 +20,7 @@ from freeproj.findings.labels import axis_name, run_counts, value_text
 from freeproj.findings.numbers import PAPER_LENGTHS
 from freeproj.report.tables.grid import NONE, Column, Grid
 from freeproj.report.tables.results import number_text
-from freeproj.stats import SplitChoice, split_choice
+from freeproj.stats import HalfChoice, half_choice
 
 __all__ = ["LengthRecord", "length_records", "lengths_grid"]
 
@@ -33,7 +33,7 @@ class LengthRecord:
     means: Mapping[int, float]  # over seeds
     n_seeds: Mapping[int, int]
     best: int | None
-    choice: SplitChoice | None  # of ℓ > 1 against ℓ = 1
+    choice: HalfChoice | None  # of ℓ > 1 against ℓ = 1
     paper: int | None  # by its test MMER
 
     def flat(self) -> dict[str, Any]:
@@ -46,7 +46,6 @@ class LengthRecord:
             "seeds": " ".join(f"{k}:{v}" for k, v in self.n_seeds.items()),
             "chosen": "" if self.choice is None else _chosen(self.choice),
             "held_out_difference": self.choice.mean if self.choice else math.nan,
-            "held_out_p": self.choice.p if self.choice else math.nan,
         }
 
 
@@ -71,7 +70,7 @@ def length_records(
                 means,
                 {ell: len(values) for ell, values in seen.items()},
                 max(means, key=means.__getitem__) if means else None,
-                split_choice(free, scores[1]) if free and 1 in scores else None,
+                half_choice(free, scores[1]) if free and 1 in scores else None,
                 PAPER_LENGTHS.get((str(settings["task"]), str(settings["memory"]))),
             )
         )
@@ -89,7 +88,6 @@ def lengths_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
         *(Column(f"ℓ={ell}", rank=1) for ell in lengths),
         Column("ℓ by half", rank=2),
         Column("gain", rank=4),
-        Column("p", rank=4),
         Column("seeds"),
     )
     rows = [_row(record, axes, lengths) for record in records]
@@ -118,10 +116,9 @@ def _row(
         *(number_text(record.means.get(ell, math.nan)) for ell in lengths),
         _chosen(choice) if choice and tested else NONE,
         number_text(choice.mean) if choice and tested else NONE,
-        f"{choice.p:.2g}" if choice and tested else NONE,
         "–".join(str(n) for n in dict.fromkeys((counts[0], counts[-1]))),
     )
 
 
-def _chosen(choice: SplitChoice) -> str:
+def _chosen(choice: HalfChoice) -> str:
     return " / ".join(str(ell) for ell in choice.choices if ell is not None)

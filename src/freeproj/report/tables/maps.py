@@ -14,21 +14,16 @@ from itertools import groupby
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.measures import map_of
 from freeproj.findings.baselines import Levels
-from freeproj.findings.cells import (
-    Cells,
-    Key,
-    best_evaluation,
-    first_map,
-    make_cells,
-)
+from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.labels import (
     axis_name,
     map_title,
     method,
     run_counts,
+    short_value,
     task_title,
-    value_text,
 )
 from freeproj.findings.map_returns import MAPS, possible
 from freeproj.findings.numbers import PAPER_RESULTS, PaperResult
@@ -39,7 +34,7 @@ __all__ = ["MapRecord", "estimate_text", "interval_text", "map_records", "maps_g
 
 _PAPER_TRIALS = 16
 _IN_HEADING = ("task",)
-_RANKS = {"minus_tile": 1}  # the first map to be dropped if five do not fit
+_KEPT = ("tile_unit", "tile", "random", "zero")  # dropped last if not all maps fit
 
 
 @dataclass(frozen=True)
@@ -91,8 +86,8 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
     columns = (
         *(Column(axis_name(axis), True) for axis in axes),
         Column("seeds"),
-        *(Column(map_title(name), rank=_RANKS.get(name, 0)) for name in maps),
-        *(Column(f"{map_title(name)} 95 %", rank=4) for name in maps),
+        *(Column(_head(name), rank=0 if name in _KEPT else 1) for name in maps),
+        *(Column(f"{_head(name)} 95 %", rank=4) for name in maps),
         Column("MMER", rank=3),
         Column("paper", rank=2),
         Column("paper's MMER", rank=3),
@@ -108,7 +103,8 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
         groups,
         [
             "Last three evaluations of each run; blanked: the observation replaced by "
-            "zeros; random maps: new ones for every evaluation.",
+            "zeros; random: random projections, new ones for every evaluation; QR: "
+            "without the sign correction.",
             *_paper_notes(records),
             run_counts(dataset),
         ],
@@ -142,7 +138,7 @@ def _record(cells: Cells, key: Key) -> MapRecord:
     return MapRecord(
         settings=cells.settings(key),
         maps={name: per_trial(cells.scores(key, name)) for name in cells.maps(key)},
-        mmer=per_trial(cells.scores(key, reduce=best_evaluation)),
+        mmer=per_trial(cells.scores(key, reduce="max")),
         steps=_steps(cells.runs[key]),
         levels=levels,
         paper=_paper_row(cells, key),
@@ -159,7 +155,7 @@ def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
     """Return the paper's row for a cell scored on a tiled map, as the paper's are."""
     run = cells.runs[key][0]
     looks = run.settings.get("observation", "projected") == "projected"
-    if not (looks and first_map(run).startswith("tile")):
+    if not (looks and map_of(run).startswith("tile")):
         return None
     memory = str(cells.get(key, "memory", "gru"))
     return PAPER_RESULTS.get((cells.task(key), method(cells.length(key)), memory))
@@ -187,7 +183,11 @@ def _shown_axes(records: Sequence[MapRecord]) -> list[str]:
 
 def _heading(record: MapRecord, width: int) -> tuple[str, ...]:
     levels, trials = record.levels, record.levels.n_trials
-    said = {"chance": levels.chance, "blind": levels.blind, "ceiling": levels.ceiling}
+    said = {
+        "chance": levels.chance,
+        "best open-loop": levels.blind,
+        "ceiling": levels.ceiling,
+    }
     known = [
         f"{name} {value / trials:.2f}"
         for name, value in said.items()
@@ -204,7 +204,7 @@ def _line(
     nothing = summarise([])
     found = [record.maps.get(name, nothing) for name in maps]
     return (
-        *(value_text(axis, record.settings.get(axis)) for axis in axes),
+        *(short_value(axis, record.settings.get(axis)) for axis in axes),
         str(max((each.n for each in record.maps.values()), default=0)),
         *(estimate_text(each) for each in found),
         *(interval_text(each) for each in found),
@@ -212,6 +212,10 @@ def _line(
         _number(_of_paper(record.paper, "raw")),
         _number(_of_paper(record.paper, "mmer")),
     )
+
+
+def _head(name: str) -> str:
+    return map_title(name).replace("random projections", "random")
 
 
 def _of_paper(paper: PaperResult | None, score: str) -> float:

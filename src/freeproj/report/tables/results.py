@@ -8,37 +8,36 @@ claims.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from freeproj.experiments.dataset import Dataset
+from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.measures import map_of
+from freeproj.findings.answers import HEADROOM, RETURN, Finding
+from freeproj.findings.asking import ask
 from freeproj.findings.baselines import Levels
-from freeproj.findings.cells import (
-    COUNTING,
-    Cells,
-    Key,
-    best_evaluation,
-    first_map,
-    make_cells,
-)
-from freeproj.findings.comparisons import against_plain, looks, share_unit
+from freeproj.findings.cells import COUNTING, Cells, Key, make_cells
+from freeproj.findings.contrasts import uses_observation
 from freeproj.findings.labels import (
     axis_name,
     map_title,
     method,
     run_counts,
+    short_value,
     task_title,
     value_text,
 )
 from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
-from freeproj.findings.selection import question
+from freeproj.findings.questions import Contrast, Question
+from freeproj.findings.selection import Kind, kind
 from freeproj.report.tables.grid import NONE, Column, Grid
-from freeproj.stats import Audit, CellVerdict, ChanceLine, luckiest
+from freeproj.stats import Audit, ChanceLine, luckiest
 from freeproj.stats.intervals import Summary, summarise
 
 __all__ = ["ResultRecord", "number_text", "result_records", "results_grid"]
@@ -54,8 +53,7 @@ class ResultRecord:
     settings: dict[str, Any]  # by axis
     score: Summary  # of the last three evaluations
     mmer: Summary
-    difference: CellVerdict | None  # against ℓ = 1, as a share of the headroom
-    unit: str  # of the difference
+    difference: Finding | None  # against ℓ = 1
     audit: Audit
     levels: Levels
     luck: ChanceLine | None  # of the luckiest policy that never learns
@@ -82,11 +80,11 @@ class ResultRecord:
         gap = self.difference
         ends = (gap and gap.interval) or (_NAN, _NAN)
         return fields | {
-            "difference": gap.mean if gap else _NAN,
+            "difference": gap.value if gap else _NAN,
             "difference_low": ends[0],
             "difference_high": ends[1],
-            "difference_unit": self.unit,
-            "verdict": str(gap.outcome) if gap else self.without_verdict,
+            "difference_unit": gap.unit if gap else "",
+            "verdict": self.without_verdict or (str(gap.outcome) if gap else ""),
             "uses_observation": self.audit.uses_observation,
             "chance": self.levels.chance,
             "blind": self.levels.blind,
@@ -105,7 +103,7 @@ def result_records(
 ) -> list[ResultRecord]:
     """Return all cells of a dataset, in the order of their axes."""
     cells = make_cells(dataset, protocol)
-    compared = _compared(cells)
+    compared = _compared(dataset, protocol)
     records = []
     for key, runs in cells.runs.items():
         records.append(
@@ -113,20 +111,15 @@ def result_records(
                 settings=cells.settings(key),
                 score=summarise(list(cells.scores(key, counting=counting).values())),
                 mmer=summarise(
-                    list(
-                        cells.scores(
-                            key, reduce=best_evaluation, counting=counting
-                        ).values()
-                    )
+                    list(cells.scores(key, reduce="max", counting=counting).values())
                 ),
-                difference=compared.judged.get(key),
-                unit=share_unit(cells, key),
-                audit=looks(cells, key),
+                difference=compared.get(runs[0]),
+                audit=uses_observation(cells, [key]),
                 levels=cells.levels(key),
                 luck=_luck(cells, key, counting),
                 budget=_budget([_last(run.updates) for run in runs]),
                 n_unfinished=_unfinished(cells, key, counting),
-                without_verdict=_reason(cells, key, compared),
+                without_verdict=_reason(cells, key, compared.get(runs[0])),
                 sees_reward=bool(cells.get(key, "previous_reward", False)),
             )
         )
@@ -144,7 +137,7 @@ def results_grid(
         Column("seeds"),
         Column("return [95 %]"),
         Column("over RP [95 %]", rank=1),
-        Column("looks", rank=3),
+        Column("uses obs.", rank=3),
         Column("MMER", rank=2),
         Column("median", rank=5),
         Column("IQM", rank=6),
@@ -178,7 +171,7 @@ def _episodes(cells: Cells, key: Key, name: str, counting: str) -> list[float]:
     """Sum a count over the evaluations of each run."""
     found = []
     for run in cells.runs[key]:
-        column = f"test/{first_map(run)}/{counting}/{name}"
+        column = f"test/{map_of(run)}/{counting}/{name}"
         found.append(float(np.nansum(run.metrics.get(column, np.zeros(1)))))
     return found
 
@@ -193,7 +186,7 @@ def _luck(cells: Cells, key: Key, counting: str) -> ChanceLine | None:
     """Return the luckiest policy that never learns, with its MMER in as many tests."""
     levels = cells.levels(key)
     counts = [
-        run.metrics.get(f"test/{first_map(run)}/{counting}/n_finished", np.zeros(0))
+        run.metrics.get(f"test/{map_of(run)}/{counting}/n_finished", np.zeros(0))
         for run in cells.runs[key]
     ]
     seen = [column[column > 0] for column in counts]
@@ -208,29 +201,37 @@ def _luck(cells: Cells, key: Key, counting: str) -> ChanceLine | None:
     )
 
 
-class _Compared(NamedTuple):
-    """All comparisons with ℓ = 1, corrected question by question, as claims are."""
+def _compared(dataset: Dataset, protocol: str) -> dict[RunRecord, Finding]:
+    """Ask every kind of runs about longer words; each comparison by its first run."""
+    held_out = protocol == "task"
+    runs = dataset.select(
+        lambda run: bool(run.settings.get("evaluation.task")) == held_out
+    )
+    found = {}
+    for each in dict.fromkeys(kind(run.settings) for run in runs.runs):
+        question = Question(
+            "over-rp",
+            "Longer words earn more than ℓ = 1.",
+            "Table 1",
+            functools.partial(_of_kind, each),
+            (Contrast(what="over RP", along="projection.length", reference=1),),
+            on="",
+        )
+        found |= {finding.run: finding for finding in ask(question, runs).findings}
+    return found
 
-    judged: dict[Any, CellVerdict]
-    left_out: dict[Key, str]
+
+def _of_kind(wanted: Kind, dataset: Dataset) -> Dataset:
+    return dataset.select(lambda run: kind(run.settings) is wanted)
 
 
-def _compared(cells: Cells) -> _Compared:
-    asked = {key: question(runs[0].settings) for key, runs in cells.runs.items()}
-    parts = [
-        against_plain(cells.where(lambda key, each=each: asked[key] is each))
-        for each in dict.fromkeys(asked.values())
-    ]
-    judged = {k: found for part in parts for k, found in part.verdict.cells.items()}
-    return _Compared(judged, {k: why for p in parts for k, why in p.left_out.items()})
+def _reason(cells: Cells, key: Key, found: Finding | None) -> str:
+    if found is None:
+        return "" if cells.length(key) == 1 else "no run with ℓ = 1"
+    return _IGNORING if found.interval is None and found.seeds is None else ""
 
 
-def _reason(cells: Cells, key: Key, compared: _Compared) -> str:
-    if key in compared.judged:
-        return ""
-    if key in compared.left_out:
-        return compared.left_out[key]
-    return "" if cells.length(key) == 1 else "no run with ℓ = 1"
+_IGNORING = "does not use its observation"
 
 
 def _task_rows(
@@ -256,7 +257,7 @@ def _task_rows(
     if lucks:
         best = max(lucks, key=lambda each: each.mmer)
         line(f"luck: {_short(best.policy)}", best.mean, best.mmer)
-    line(f"blind: {_short(levels.blind_name)}", levels.blind)
+    line(f"open loop: {_short(levels.blind_name)}", levels.blind)
     if records[0].sees_reward:
         line("reward only", levels.reward_only)
     line("ceiling", levels.ceiling)
@@ -288,7 +289,7 @@ def _row(
     memory = value_text("memory", settings["memory"]) if with_memory else ""
     return (
         f"  {method(length)} ℓ={length} {memory}".rstrip(),
-        *(value_text(axis, settings[axis]) for axis in axes),
+        *(short_value(axis, settings[axis]) for axis in axes),
         _seeds(score),
         _with_interval(score.mean, score.interval),
         _difference(record),
@@ -330,13 +331,13 @@ def _with_interval(value: float, ends: Any) -> str:
 
 def _difference(record: ResultRecord) -> str:
     if record.without_verdict.startswith("does not"):
-        return "blind"
+        return "unused"
     gap = record.difference
-    if gap is None or math.isnan(gap.mean):
+    if gap is None or math.isnan(gap.value):
         return NONE if record.without_verdict else ""
-    scale, unit = (100, " %") if record.unit == "of the headroom" else (1, "")
-    digits = 0 if unit else 2
-    text = f"{scale * gap.mean:+.{digits}f}{unit}"
+    scale, unit = (100, " %") if gap.unit == HEADROOM else (1, "")
+    digits = 0 if unit else 3
+    text = f"{scale * gap.value:+.{digits}f}{unit}"
     if gap.interval is None:
         return text
     low, high = (f"{scale * end:.{digits}f}" for end in gap.interval[:2])
@@ -346,7 +347,7 @@ def _difference(record: ResultRecord) -> str:
 def _notes(
     records: Sequence[ResultRecord], dataset: Dataset, counting: str
 ) -> list[str]:
-    maps = dict.fromkeys(map_title(first_map(run)) for run in dataset.runs)
+    maps = dict.fromkeys(map_title(map_of(run)) for run in dataset.runs)
     returns = (
         f"Return: mean of the last three evaluations, tested on {', '.join(maps)}, "
         + _COUNTINGS[counting]
@@ -358,11 +359,17 @@ def _notes(
         )
     notes = [run_counts(dataset), f"{returns}."]
     if any(_difference(record) not in ("", NONE) for record in records):
-        notes.append(
-            "Over RP: difference from ℓ = 1 with the same settings and seeds, as a "
-            "share of the headroom (best known player minus best blind); intervals "
-            "corrected for all comparisons."
+        units = {r.difference.unit for r in records if r.difference}
+        share = f"{HEADROOM} (best known policy minus best open-loop policy)"
+        told = " or ".join(
+            share if each == HEADROOM else RETURN for each in sorted(units)
         )
+        notes.append(
+            "Over RP: difference from ℓ = 1 with the same settings and seeds, in "
+            f"{told}; intervals corrected for all comparisons."
+        )
+    if any(record.settings.get("projection.family") == "qr" for record in records):
+        notes.append("QR: without the sign correction, so not Haar.")
     mmer = "MMER: the largest evaluation of each run."
     if any(record.luck is not None for record in records):
         mmer += (
@@ -372,8 +379,8 @@ def _notes(
     notes.append(mmer)
     if any(r.without_verdict.startswith("does not") for r in records):
         notes.append(
-            "blind: neither side uses its observation (returns do not change when it "
-            "is blanked), so there is no RP/FRP verdict."
+            "unused: all lengths taken together, agents earn as much with the "
+            "observation blanked, so there is no RP/FRP verdict."
         )
     if any(r.score.n < 3 for r in records):
         notes.append("No interval below three seeds.")

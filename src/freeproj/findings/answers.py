@@ -1,0 +1,136 @@
+"""What may be said: an answer to a question, with the numbers that decided it.
+
+Everything a person reads about runs is an `Answer`: the lines of README and page, the
+cards, the marks in tables, `freeproj compare` and `fp.Study.compare`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from freeproj.stats import Judged, Outcome
+
+__all__ = [
+    "HEADROOM",
+    "RETURN",
+    "Answer",
+    "Finding",
+    "amount",
+    "combine",
+    "decide",
+    "said",
+    "unknown",
+]
+
+HEADROOM = "share of the headroom"
+RETURN = "return per trial"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One measurement that an answer rests on."""
+
+    about: str  # "Higher Lower, GRU"
+    outcome: Outcome
+    value: float
+    interval: tuple | None  # begins with low, high; it decides
+    unit: str  # what value and interval are, for people
+    basis: str  # one sentence: the data behind them
+    remark: str = ""
+    thresholds: tuple[float, ...] = (0.0,)  # where the verdict turns
+    seeds: int | None = None
+    run: Any = None  # the first run of its configuration
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A statement, and what the data make of it."""
+
+    name: str
+    statement: str
+    source: str
+    rule: str  # when it holds, when it does not
+    outcome: Outcome
+    findings: tuple[Finding, ...]
+    headline: str = ""  # the numbers that decided, in one line
+    said: str = ""  # the statement as the outcome allows it
+    details: str = ""  # further numbers, one sentence
+    selection: str = ""  # what was compared, in words
+    unit: str = ""
+    pooled: Judged | None = None
+    missing: str = ""  # what these data lack, if they cannot answer at all
+    error: str = ""  # why the question could not be put
+    study: str = ""
+
+    @property
+    def status(self) -> str:
+        """Return `answered`, `missing` or `failed`."""
+        return "failed" if self.error else "missing" if self.missing else "answered"
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        """How many findings have each outcome, only those that occur."""
+        found = [finding.outcome for finding in self.findings]
+        return {word: found.count(word) for word in Outcome if word in found}
+
+    @property
+    def sentence(self) -> str:
+        """All that may be said, with its numbers; it never says more than `outcome`."""
+        if self.error:
+            return f"Failed: {self.statement} {self.error}"
+        if self.missing:
+            return f"Not answered by these runs: {self.statement} Needs: {self.missing}"
+        parts = (self.said or said(self.statement, self.outcome), self.headline)
+        return " ".join(part for part in (*parts, self.details) if part)
+
+    def __str__(self) -> str:
+        basis = f" ({self.selection})" if self.selection else ""
+        decided = f"{str(self.outcome).capitalize()}. "
+        told = decided if self.outcome is not Outcome.OPEN else ""
+        return f"{told}{self.sentence}{basis}"
+
+
+def said(statement: str, outcome: Outcome, otherwise: str = "") -> str:
+    """Turn a statement into what its outcome allows."""
+    clause = statement[0].lower() + statement[1:]
+    if statement.split(" ", 1)[0].isupper():  # RP, FRP, LSMDP
+        clause = statement
+    if outcome is Outcome.HOLDS:
+        return statement
+    if outcome is Outcome.FAILS:
+        return otherwise or f"It does not hold that {clause}"
+    return f"It cannot be told whether {clause}"
+
+
+def amount(value: float, unit: str = HEADROOM, *, signed: bool = True) -> str:
+    """Write a difference: "+3.0 %" of the headroom, "+0.12" of a trial; "–" is none."""
+    if math.isnan(value):
+        return "–"
+    share = unit == HEADROOM
+    number = round(100 * value, 1) + 0.0 if share else round(value, 3) + 0.0
+    text = f"{number:+.1f} %" if share else f"{number:+.3f}"
+    return text if signed else text.lstrip("+")
+
+
+def decide(interval: tuple[float, float]) -> Outcome:
+    """Return the outcome of "the value is above zero"; nan decides nothing."""
+    low, high = interval
+    if low > 0:
+        return Outcome.HOLDS
+    return Outcome.FAILS if high < 0 else Outcome.OPEN
+
+
+def combine(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of "all of them hold"."""
+    found = set(outcomes)
+    if Outcome.FAILS in found:
+        return Outcome.FAILS
+    return Outcome.HOLDS if found == {Outcome.HOLDS} else Outcome.OPEN
+
+
+def unknown(about: str, basis: str, unit: str = "") -> Finding:
+    """Return a finding without data."""
+    return Finding(about, Outcome.OPEN, math.nan, None, unit, basis)

@@ -1,0 +1,247 @@
+"""One way from a dataset to a sentence: what `ask` says, and what it never says."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from fake_dataset import fake_dataset, together
+from freeproj.findings.answers import HEADROOM, RETURN, said
+from freeproj.findings.asking import ask
+from freeproj.findings.claims import CLAIMS, ask_published, opening
+from freeproj.findings.comparing import compare, compare_along, compare_axes
+from freeproj.findings.questions import Contrast, Question
+from freeproj.published import load, names
+from freeproj.stats import Outcome
+
+HOLDS, FAILS, OPEN = Outcome.HOLDS, Outcome.FAILS, Outcome.OPEN
+LENGTHS = {"projection.length": (1, 4)}
+FOUR, ONE = {"projection.length": 4}, {"projection.length": 1}
+
+
+def better(settings, name):
+    return 0.1 * settings["projection.length"] * (name != "zero")
+
+
+def question(**changes):
+    contrast = Contrast(what="4 minus 1", along="projection.length", reference=1)
+    plain = Question(
+        "own", "Longer is better.", "a test", lambda data: data, (contrast,)
+    )
+    return dataclasses.replace(plain, **changes)
+
+
+def test_asking_never_raises_and_says_why():
+    data = fake_dataset(LENGTHS, 4, better)
+    assert ask(question(), data).status == "answered"
+    lacking = ask(question(needs="two lengths"), data.where(ONE))
+    assert (lacking.status, lacking.missing) == ("missing", "two lengths")
+
+    def broken(dataset):
+        raise KeyError("no such thing")
+
+    failed = ask(question(select=broken), data)
+    assert failed.status == "failed"
+    assert "KeyError: 'no such thing'" in failed.sentence
+    assert failed.outcome is OPEN
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_what_is_said_is_what_was_decided(outcome):
+    text = said("RP is better.", outcome)
+    assert {
+        HOLDS: "RP is better.",
+        FAILS: "It does not hold that RP is better.",
+        OPEN: "It cannot be told whether RP is better.",
+    }[outcome] == text
+
+
+def test_every_published_answer_says_what_its_outcome_allows():
+    for answer in ask_published().values():
+        asked = CLAIMS.resolve(answer.name)
+        if answer.status == "missing":
+            assert asked.study not in names(), answer.name
+            continue
+        assert answer.status == "answered", answer.error
+        start = said(asked.statement, answer.outcome, asked.otherwise)
+        assert answer.sentence.startswith(start)
+        assert "nan" not in answer.sentence
+
+
+def test_fixed_bases_are_refuted_by_cartpole_with_the_one_correction():
+    answer = ask_published()["fixed-bases"]
+    assert answer.outcome is FAILS
+    assert answer.counts == {HOLDS: 16, FAILS: 8}
+    assert answer.name in [each.name for each in opening()]
+
+
+def test_looks_at_the_data_are_charged_and_told():
+    answer = ask_published()["haar-length"]
+    assert load("as-written").meta["looks"] == 3
+    assert "judged 3 times" in answer.selection
+    assert "5 % / 3" in answer.rule
+
+
+def test_a_task_without_baselines_has_returns_and_never_a_headroom():
+    data = fake_dataset(LENGTHS, 8, better, task="mine:Thing")
+    answer = compare(data, FOUR, ONE)
+    assert answer.unit == RETURN
+    assert "headroom" not in str(answer)
+    assert answer.pooled.mean == pytest.approx(0.3, abs=0.05)
+    same = compare(data, FOUR, ONE, expects="same")
+    assert same.status == "missing"
+    assert "no headroom is stored" in same.missing
+    assert compare(data, FOUR, ONE, expects="same", margin=1.0).outcome is HOLDS
+    # Beside a task with a headroom nothing is a share of it either.
+    both = together(data, fake_dataset(LENGTHS, 8, better))
+    assert compare(both, FOUR, ONE).unit == RETURN
+    assert compare(fake_dataset(LENGTHS, 8, better), FOUR, ONE).unit == HEADROOM
+
+
+def test_comparing_refuses_to_pool_families_unless_told():
+    data = fake_dataset({**LENGTHS, "projection.family": ("haar", "qr")}, 6, better)
+    with pytest.raises(ValueError, match=r"would pool projection\.family haar, qr"):
+        compare(data, FOUR, ONE)
+    pooled = compare(data, FOUR, ONE, pool=("projection.family",))
+    assert pooled.outcome is HOLDS
+    assert "pooled over projection.family" in pooled.selection
+    names_of = [answer.statement for answer in compare_axes(data)]
+    assert sum("(Haar)" in name for name in names_of) == 1
+    assert sum("(uncorrected QR)" in name for name in names_of) == 1
+
+
+def test_comparing_names_the_axis_and_turns_round():
+    data = fake_dataset({"ppo.discount": (0.9, 0.99)}, 6, lambda s, name: (
+        0.4 * (s["ppo.discount"] > 0.95) * (name != "zero")
+    ))  # fmt: skip
+    up = compare_along(data, "ppo.discount")
+    down = compare_along(data, "ppo.discount", 0.99)
+    assert (up.outcome, down.outcome) == (HOLDS, FAILS)
+    assert "discount = 0.99 earn more than runs with discount = 0.9 on" in up.statement
+    with pytest.raises(ValueError, match="No setting"):
+        compare_along(data, "ppo.discont")
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_published_study_can_be_compared(name):
+    study = load(name)
+    if "projection.family" in study.axes:
+        study = study.where({"projection.family": "haar"})
+    values = study.values("projection.length")
+    if 1 not in values or len(values) < 2:
+        pytest.skip("one length")
+    longer = {"projection.length": [n for n in values if n > 1]}
+    assert compare(study, longer, ONE).status == "answered"
+
+
+def test_comparing_gives_the_verdict_of_the_page():
+    longer = {"projection.length": [2, 4, 8]}
+    for name, expects in (("as-written", "same"), ("in-context", "same")):
+        page = ask_published()[
+            {"as-written": "haar-length"}.get(name, f"{name}-length")
+        ]
+        own = compare(load(name), longer, ONE, expects=expects)
+        assert own.outcome is page.outcome
+        assert own.headline.split(":", 1)[1] == page.headline.split(":", 1)[1]
+        assert [f.interval for f in own.findings] == [f.interval for f in page.findings]
+
+
+ARMS = {
+    "frame": {"encoder": "frame", "projection.length": 4},
+    "one": {"encoder": "frame", "projection.n_generators": 1, "redraw_every": 0},
+    "rp": {"encoder": "none"},
+    "frp": {"encoder": "none", "projection.length": 4},
+    "plain": {"encoder": "none", "observation": "plain"},
+    "blind": {"encoder": "none", "observation": "none"},
+}
+MAPS = ("tile", "minus_tile", "random", "zero")
+
+
+def invariant(levels, tasks=("StatelessCartPole", "Minesweeper"), n_seeds=8, **shift):
+    """Return the arms of the study; `shift` changes a map's return for frames."""
+    parts = []
+    for arm, level in levels.items():
+
+        def trial_return(settings, name, level=level, arm=arm):
+            if name == "zero" and arm != "blind":
+                return 0.1
+            return level + (shift.get(name, 0.0) if arm in ("frame", "one") else 0.0)
+
+        maps = {"plain": ("pad",), "blind": ("zero",)}.get(arm, MAPS)
+        fixed = {**ARMS[arm], "evaluation.maps": maps[:3], "n_trials": 4}
+        parts.append(
+            fake_dataset({"task": tasks}, n_seeds, trial_return, maps=maps, **fixed)
+        )
+    return together(*parts)
+
+
+GOOD = {"frame": 0.9, "one": 0.9, "rp": 0.4, "frp": 0.4, "plain": 0.92, "blind": 0.15}
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "shift", "outcome"),
+    [
+        ("frame-invariance", GOOD, {}, HOLDS),
+        ("frame-invariance", GOOD, {"minus_tile": -0.5}, FAILS),
+        ("frame-reaches-plain", GOOD, {}, HOLDS),
+        ("frame-reaches-plain", GOOD | {"frame": 0.6}, {}, FAILS),
+        ("frame-one-projection", GOOD, {}, HOLDS),
+        ("frame-one-projection", GOOD | {"one": 0.5}, {}, FAILS),
+        ("ordinary-below-frame", GOOD, {}, HOLDS),
+        ("ordinary-below-frame", GOOD | {"frp": 1.0, "rp": 1.0}, {}, FAILS),
+    ],
+)
+def test_frames_are_asked_about_by_their_arms(name, levels, shift, outcome):
+    answer = ask(CLAIMS.resolve(name), invariant(levels, **shift))
+    assert answer.status == "answered", answer.sentence
+    assert answer.outcome is outcome, answer.sentence
+    assert all(finding.seeds == 8 for finding in answer.findings)
+
+
+def test_the_arms_of_frames_are_paired_by_task():
+    answer = ask(CLAIMS.resolve("ordinary-below-frame"), invariant(GOOD))
+    assert len(answer.findings) == 4  # two tasks, RP and FRP
+    both = ask(CLAIMS.resolve("frame-invariance"), invariant(GOOD))
+    assert len(both.findings) == 8  # two tasks, two arms, two fixed projections
+    without = {arm: GOOD[arm] for arm in ("frame", "rp", "frp")}
+    assert ask(CLAIMS.resolve("frame-reaches-plain"), invariant(without)).missing
+
+
+@pytest.mark.slow
+def test_questions_of_null_studies_are_answered_wrongly_in_at_most_five_per_cent():
+    """RP = FRP in every task: nothing may be said, at the level of the page."""
+    rng = np.random.default_rng(0)
+    grid = {
+        "task": ("HigherLower", "StatelessCartPole"),
+        "projection.length": (1, 2, 4),
+    }
+    asked = ("haar-length", "frp-beats-rp", "best-length")
+    n_studies, wrong = 100, dict.fromkeys(asked, 0)
+    for _ in range(n_studies):
+        data = fake_dataset(
+            grid, 8, lambda s, name: 0.15 * rng.standard_normal() * (name != "zero")
+        )
+        for name in asked:
+            answer = ask(CLAIMS.resolve(name), data)
+            wrong[name] += bool({FAILS, HOLDS} & {answer.outcome, *answer.counts})
+    limit = 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_studies)
+    assert max(wrong.values()) / n_studies <= limit, wrong
+
+
+@pytest.mark.slow
+def test_an_effect_of_one_standard_deviation_is_found_with_twelve_seeds():
+    rng = np.random.default_rng(1)
+    found = [
+        ask(
+            CLAIMS.resolve("frp-beats-rp"),
+            fake_dataset(
+                {"task": ("HigherLower", "StatelessCartPole"), **LENGTHS},
+                12,
+                lambda s, name: (name != "zero") * (
+                    0.3 + 0.2 * (s["projection.length"] > 1) + 0.14 * rng.normal()
+                ),
+            ),
+        ).outcome
+        for _ in range(40)
+    ]  # fmt: skip
+    assert np.mean([each is HOLDS for each in found]) > 0.8
