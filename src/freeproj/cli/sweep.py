@@ -212,7 +212,8 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
     """Time a short update of each network; return what the runs will take here."""
     from freeproj.experiments.engines import programs_of
     from freeproj.experiments.engines.costs import run_bytes, run_seconds
-    from freeproj.experiments.engines.local import measure_costs, n_cores
+    from freeproj.experiments.engines.local import measure_costs
+    from freeproj.storage.threads import n_cores
 
     samples = {_network_of(config): config for config in reversed(todo)}
     with working(f"one short update of {'; '.join(samples)}"):

@@ -61,6 +61,7 @@ from freeproj.storage.files import (
     read_regular,
     write_atomically,
 )
+from freeproj.storage.threads import n_threads
 
 __all__ = [
     "SYNC_SECONDS",
@@ -353,6 +354,7 @@ def _written_by() -> str:
         "schema": SCHEMA,
         "jax": jax.__version__,
         "python": platform.python_version(),
+        "threads": n_threads(),
     }
     lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
     return "\n".join(["", "[written_by]", *lines, ""])

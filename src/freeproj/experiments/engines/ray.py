@@ -29,10 +29,11 @@ from freeproj.experiments.engines.events import (
     cell_of,
     last_lines,
 )
-from freeproj.experiments.engines.worker import SINGLE_THREAD, train_runs
+from freeproj.experiments.engines.worker import train_runs
 from freeproj.experiments.run import read_run
 from freeproj.experiments.settings import run_name, to_toml
 from freeproj.learning.config import TrainConfig
+from freeproj.storage.threads import SINGLE_THREAD
 
 # Ray reads this when it is imported: workers get no environment of their own.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
