@@ -51,7 +51,13 @@ from freeproj.experiments.settings import (
     to_toml,
 )
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.train import DivergedError, TrainState, seed_key, start, train
+from freeproj.learning.train import (
+    DivergedError,
+    TrainState,
+    seed_key,
+    start_shapes,
+    train,
+)
 from freeproj.storage.files import (
     DAMAGED,
     append_synced,
@@ -329,11 +335,7 @@ def begin_run(run: Run) -> TrainState | None:
 
 def state_shapes(config: TrainConfig) -> list[PyTree]:
     """Return states that have shapes but no values, one for each stage of a run."""
-    key = jax.random.key(0)
-    return [
-        jax.eval_shape(lambda stage=stage: start(key, stage))
-        for stage in config.stage_configs
-    ]
+    return [start_shapes(stage)[0] for stage in config.stage_configs]
 
 
 def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
