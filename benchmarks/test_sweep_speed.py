@@ -14,12 +14,11 @@ import jax
 import pytest
 from timing import in_turns, run, say
 
-from freeproj.experiments.engines.local import n_cores
 from freeproj.experiments.engines.processes import WorkerProcess
-from freeproj.experiments.engines.worker import SINGLE_THREAD
 from freeproj.experiments.settings import read_config, to_toml
 from freeproj.learning.many_seeds import train_seeds
 from freeproj.learning.train import train
+from freeproj.storage.threads import SINGLE_THREAD, n_cores
 
 N_UPDATES, N_TURNS, TARGET = 8, 3, 1.1
 

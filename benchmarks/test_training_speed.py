@@ -14,13 +14,13 @@ import pytest
 from test_agents_speed import PEAK_SIZE, flops_of_sample, product
 from timing import adopt, in_turns, run, say
 
-from freeproj.experiments.engines.worker import SINGLE_THREAD
 from freeproj.experiments.settings import read_config
 from freeproj.learning import ppo
 from freeproj.learning.learn import Batch, learn
 from freeproj.learning.rollout import collect
 from freeproj.learning.schedule import evaluation_inputs, run_evaluation
 from freeproj.learning.train import draw_params, start
+from freeproj.storage.threads import SINGLE_THREAD
 
 KEY = jax.random.key(0)
 # Fraction of the product's rate that collecting is asked for.

@@ -43,6 +43,7 @@ HOMES = {
     "jinja2": ("report.page",),
     "duckdb": ("report", "experiments.tidy"),
     "ray": ("experiments.engines.ray",),
+    "submitit": ("experiments.engines.slurm",),
     "optax": ("learning.learn",),
     "gymnasium": ("adapters",),
     "gymnax": ("adapters",),

@@ -13,6 +13,7 @@ are arrays, so it passes through `jax.jit`, `jax.grad` and optimisers as it is.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -21,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
-from freeproj.agents.dense import Dense
+from freeproj.agents.dense import Dense, orthogonal_layers
 from freeproj.agents.memories import Memory, make_memory
 from freeproj.agents.policies import Categorical, Gaussian, Policy
 from freeproj.projection.spaces import Box, Discrete
@@ -61,16 +62,17 @@ class ActorCritic(eqx.Module):
         continuous = isinstance(action_space, Box)
         n_outputs = action_space.size if continuous else action_space.n
         key_embedding, key_memory, key_actor, key_critic = jax.random.split(key, 4)
-        widths = (hidden_size, head_size, head_size)
+        widths, root = (hidden_size, head_size, head_size), math.sqrt(2)
+        embedding, actor, critic = _stacks(
+            (key_embedding, (input_size, embedding_size, hidden_size), (root, root)),
+            (key_actor, (*widths, n_outputs), (2.0, 2.0, 0.01)),
+            (key_critic, (*widths, 1), (2.0, 2.0, 1.0)),
+        )
         return cls(
-            embedding=_stack(
-                key_embedding,
-                (input_size, embedding_size, hidden_size),
-                gains=(math.sqrt(2), math.sqrt(2)),
-            ),
+            embedding=embedding,
             memory=make_memory(key_memory, memory, hidden_size, **settings),
-            actor=_stack(key_actor, (*widths, n_outputs), gains=(2.0, 2.0, 0.01)),
-            critic=_stack(key_critic, (*widths, 1), gains=(2.0, 2.0, 1.0)),
+            actor=actor,
+            critic=critic,
             log_std=jnp.zeros(n_outputs) if continuous else None,
         )
 
@@ -140,13 +142,18 @@ class ActorCritic(eqx.Module):
         return Gaussian(outputs, self.log_std)
 
 
-def _stack(
-    key: PRNGKeyArray, sizes: tuple[int, ...], gains: tuple[float, ...]
-) -> tuple[Dense, ...]:
-    """Draw orthogonal layers from each size to the next."""
-    keys = jax.random.split(key, len(gains))
-    pairs = zip(keys, sizes[:-1], sizes[1:], gains, strict=True)
-    return tuple(Dense.orthogonal(*each) for each in pairs)
+def _stacks(
+    *stacks: tuple[PRNGKeyArray, tuple[int, ...], tuple[float, ...]],
+) -> list[tuple[Dense, ...]]:
+    """Draw orthogonal layers from each size to the next, for each (key, sizes, gains).
+
+    They are drawn together, which compiles faster.
+    """
+    keys = [jax.random.split(key, len(gains)) for key, _, gains in stacks]
+    shapes = [pair for _, sizes, _ in stacks for pair in itertools.pairwise(sizes)]
+    gains = [gain for *_, of_stack in stacks for gain in of_stack]
+    layers = iter(orthogonal_layers(jnp.concatenate(keys), shapes, gains))
+    return [tuple(itertools.islice(layers, len(each))) for *_, each in stacks]
 
 
 def _head(

@@ -21,6 +21,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from freeproj.agents.dense import orthogonal_squares
+
 __all__ = ["GRU"]
 
 _Rows = Float[Array, "*batch hidden"]
@@ -42,13 +44,11 @@ class GRU(eqx.Module):
         input_weight = jax.nn.initializers.lecun_normal()(
             key_input, (n_inputs, 3 * hidden_size)
         )
-        draw = jax.nn.initializers.orthogonal()
-        square = (hidden_size, hidden_size)
-        blocks = [draw(each, square) for each in jax.random.split(key_memory, 3)]
+        blocks = orthogonal_squares(jax.random.split(key_memory, 3), hidden_size)
         return cls(
             input_weight=input_weight,
             bias=jnp.zeros(3 * hidden_size),
-            memory_weight=jnp.concatenate(blocks, axis=1),
+            memory_weight=jnp.concatenate([*blocks], axis=1),
             memory_bias=jnp.zeros(hidden_size),
         )
 

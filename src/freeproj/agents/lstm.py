@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from freeproj.agents.dense import orthogonal_squares
+
 __all__ = ["LSTM"]
 
 _State = tuple[Float[Array, "batch hidden"], Float[Array, "batch hidden"]]  # h, c
@@ -33,14 +35,12 @@ class LSTM(eqx.Module):
         """Draw weights: variance 1 / inputs for W, orthogonal U."""
         key_input, key_memory = jax.random.split(key)
         shape = (n_inputs, 4 * hidden_size)
-        draw = jax.nn.initializers.orthogonal()
-        square = (hidden_size, hidden_size)
-        blocks = [draw(each, square) for each in jax.random.split(key_memory, 4)]
+        blocks = orthogonal_squares(jax.random.split(key_memory, 4), hidden_size)
         forget = jnp.zeros((4, hidden_size)).at[1].set(1.0)
         return cls(
             input_weight=jax.nn.initializers.lecun_normal()(key_input, shape),
             bias=forget.ravel(),
-            memory_weight=jnp.concatenate(blocks, axis=1),
+            memory_weight=jnp.concatenate([*blocks], axis=1),
         )
 
     def initial_state(self, n_envs: int) -> _State:

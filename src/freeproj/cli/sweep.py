@@ -50,12 +50,13 @@ an interruption."""
     "--engine",
     default="local",
     show_default=True,
-    help="local (processes), ray (Ray tasks), or your own module:attribute.",
+    help="local (processes), ray (Ray tasks), slurm (SLURM jobs), or your own "
+    "module:attribute.",
 )
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    help="Number of processes. Default: one per core.",
+    help="Number of processes, or of SLURM jobs at once. Default: one per core; all.",
 )
 @click.option(
     "--seeds-together",
@@ -63,17 +64,33 @@ an interruption."""
     default=1,
     show_default=True,
     metavar="K",
-    help="Train K seeds at once in each process or Ray task: for accelerators.",
+    help="Train K seeds at once in each process, task or job: for accelerators.",
 )
 @click.option(
     "--address",
     help="Address of a running Ray cluster, e.g. auto. Default: start a local one.",
 )
 @click.option(
-    "--cpus", type=float, default=1, show_default=True, help="CPUs per Ray task."
+    "--cpus",
+    type=float,
+    default=1,
+    show_default=True,
+    help="CPUs per Ray task or SLURM job.",
 )
 @click.option(
-    "--gpus", type=float, default=0, show_default=True, help="GPUs per Ray task."
+    "--gpus",
+    type=float,
+    default=0,
+    show_default=True,
+    help="GPUs per Ray task or SLURM job.",
+)
+@click.option(
+    "--slurm",
+    "slurm_options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Option of the SLURM jobs, e.g. time=720 (minutes), mem_gb=4, partition=gpu; "
+    "may be repeated.",
 )
 @click.option(
     "--set",
@@ -98,18 +115,25 @@ def sweep(
     address: str | None,
     cpus: float,
     gpus: float,
+    slurm_options: tuple[str, ...],
     settings: tuple[str, ...],
     quiet: bool,
     as_json: bool,
 ) -> None:
     if as_json and not (dry_run or estimate):
         raise ValueError("--json works only with --dry-run or --estimate.")
-    if engine != "ray" and (address or cpus != 1 or gpus):
-        raise ValueError("--address, --cpus and --gpus work only with --engine ray.")
-    if engine != "local" and jobs:
-        raise ValueError("--jobs works only with --engine local; for Ray use --cpus.")
-    if engine not in ("local", "ray") and seeds_together > 1:
-        raise ValueError("--seeds-together works only with --engine local or ray.")
+    if engine != "ray" and address:
+        raise ValueError("--address works only with --engine ray.")
+    if engine not in ("ray", "slurm") and (cpus != 1 or gpus):
+        raise ValueError("--cpus and --gpus work only with --engine ray or slurm.")
+    if engine != "slurm" and slurm_options:
+        raise ValueError("--slurm works only with --engine slurm.")
+    if engine not in ("local", "slurm") and jobs:
+        raise ValueError(
+            "--jobs works only with --engine local or slurm; for Ray use --cpus."
+        )
+    if engine not in ("local", "ray", "slurm") and seeds_together > 1:
+        raise ValueError("--seeds-together works only with --engine local, ray, slurm.")
     from freeproj.experiments.study import read_study
 
     chosen = read_study(study, parse_settings(settings))
@@ -132,6 +156,10 @@ def sweep(
     options = {
         "local": {"jobs": jobs, **together},
         "ray": {"address": address, "cpus": cpus, "gpus": gpus, **together},
+        "slurm": {
+            **{"jobs": jobs, "cpus": cpus, "gpus": gpus, **together},
+            "options": parse_settings(slurm_options),
+        },
     }.get(engine, {})
     failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
     echo(out)
@@ -217,7 +245,8 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
     """Time a short update of each network; return what the runs will take here."""
     from freeproj.experiments.engines import programs_of
     from freeproj.experiments.engines.costs import run_bytes, run_seconds
-    from freeproj.experiments.engines.local import measure_costs, n_cores
+    from freeproj.experiments.engines.local import measure_costs
+    from freeproj.storage.threads import n_cores
 
     samples = {_network_of(config): config for config in reversed(todo)}
     with working(f"one short update of {'; '.join(samples)}"):

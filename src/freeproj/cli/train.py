@@ -64,6 +64,7 @@ def train(
     from freeproj.cli.train_view import TrainProgress, summary, summary_text
     from freeproj.experiments.run import open_run, run_training
     from freeproj.experiments.settings import flat, read_config, run_name
+    from freeproj.storage.threads import n_threads
 
     chosen = read_config(config, parse_settings(settings))
     folder = out / run_name(chosen)
@@ -72,6 +73,9 @@ def train(
             f"{folder} has no checkpoint: nothing to resume; leave out --resume."
         )
     run = open_run(out, chosen)
+    if not quiet:
+        plural = "s" * (n_threads() > 1)
+        echo(f"Training with {n_threads()} thread{plural}.", err=True)
     trackers = open_trackers(run.folder, flat(chosen), tensorboard, wandb)
     try:
         progress = TrainProgress(chosen, len(run.log()), quiet)

@@ -54,7 +54,13 @@ from freeproj.experiments.settings import (
     unresolved_config,
 )
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.train import DivergedError, TrainState, seed_key, start, train
+from freeproj.learning.train import (
+    DivergedError,
+    TrainState,
+    seed_key,
+    start_shapes,
+    train,
+)
 from freeproj.storage.files import (
     DAMAGED,
     append_synced,
@@ -64,6 +70,7 @@ from freeproj.storage.files import (
     read_regular,
     write_atomically,
 )
+from freeproj.storage.threads import n_threads
 
 __all__ = [
     "SYNC_SECONDS",
@@ -349,11 +356,7 @@ def begin_run(run: Run) -> TrainState | None:
 
 def state_shapes(config: TrainConfig) -> list[PyTree]:
     """Return states that have shapes but no values, one for each stage of a run."""
-    key = jax.random.key(0)
-    return [
-        jax.eval_shape(lambda stage=stage: start(key, stage))
-        for stage in config.stage_configs
-    ]
+    return [start_shapes(stage)[0] for stage in config.stage_configs]
 
 
 def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
@@ -380,6 +383,7 @@ def _written_by() -> str:
         "schema": SCHEMA,
         "jax": jax.__version__,
         "python": platform.python_version(),
+        "threads": n_threads(),
     }
     lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
     return "\n".join(["", "[written_by]", *lines, ""])

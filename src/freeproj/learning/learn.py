@@ -6,10 +6,12 @@ made of whole environments, never of pieces of time. (Appendices D.2 and D.7.)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
@@ -43,14 +45,20 @@ def learn(
     n_envs, plan = config.n_envs, config.ppo
     optimizer = optimizer_of(config)
 
+    # One vector: Adam and clipping are then one pass each, not one for every leaf.
+    weights, to_agent = ravel_pytree(agent)
+    moments = _map_agents(lambda tree: ravel_pytree(tree)[0], opt_state)
+
+    def loss(weights, part):
+        return _loss(to_agent(weights), part, env, config)
+
     def minibatch(carry, chosen):
-        agent, opt_state = carry
+        weights, moments = carry
         part = _take_envs(batch, chosen)
-        gradient, losses = jax.grad(_loss, has_aux=True)(agent, part, env, config)
+        gradient, losses = jax.grad(loss, has_aux=True)(weights, part)
         losses["loss/gradient_norm"] = optax.tree.norm(gradient)
-        changes, opt_state = optimizer.update(gradient, opt_state)
-        agent = _tree(optax.apply_updates(_tree(agent), changes))
-        return (agent, opt_state), losses
+        changes, moments = optimizer.update(gradient, moments)
+        return (weights + changes, moments), losses
 
     def orders(key):
         order = jax.random.permutation(key, n_envs)
@@ -58,9 +66,10 @@ def learn(
 
     chosen = jax.vmap(orders)(jax.random.split(key, plan.n_epochs))
     chosen = chosen.reshape(plan.n_epochs * plan.n_minibatches, -1)
-    (agent, opt_state), losses = jax.lax.scan(minibatch, (agent, opt_state), chosen)
+    carry, losses = jax.lax.scan(minibatch, (weights, moments), chosen)
+    opt_state = _map_agents(lambda _, flat: to_agent(flat), opt_state, carry[1])
     means = {name: loss.mean() for name, loss in losses.items()}
-    return _tree(agent), opt_state, means
+    return to_agent(carry[0]), opt_state, means
 
 
 def _loss(
@@ -98,9 +107,29 @@ def _take_envs(batch: Batch, chosen: Int[Array, " envs"]) -> Batch:
     return Batch(rollout, advantages, jax.tree.map(lambda x: x[chosen], batch.memory))
 
 
+def _map_agents(function: Callable, tree: PyTree, *others: PyTree) -> PyTree:
+    """Map what has the shape of an agent in an optimiser's state; keep the rest.
+
+    Of further trees, such as states with vectors instead, take the same places.
+    """
+    return jax.tree.map(
+        lambda leaf, *rest: (
+            function(leaf, *rest)
+            if isinstance(leaf, ActorCritic)
+            else rest[0]
+            if rest
+            else leaf
+        ),
+        tree,
+        *others,
+        is_leaf=lambda leaf: isinstance(leaf, ActorCritic),
+    )
+
+
 def start_optimizer(agent: ActorCritic, config: TrainConfig) -> PyTree:
     """Return the optimiser's state before the first update."""
-    return optimizer_of(config).init(_tree(agent))
+    tree: Any = agent  # optax's types know no modules
+    return optimizer_of(config).init(tree)
 
 
 def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:
@@ -114,8 +143,3 @@ def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:
         optax.clip_by_global_norm(plan.max_grad_norm),
         optax.adam(rate, eps=plan.adam_epsilon),
     )
-
-
-def _tree(agent: Any) -> Any:
-    """Return an agent, typed as the tree of arrays that optax expects."""
-    return agent

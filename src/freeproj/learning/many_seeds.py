@@ -35,7 +35,7 @@ from freeproj.learning.train import (
     update,
 )
 from freeproj.meta.tasks import MetaParams
-from freeproj.storage.cache import use_cache
+from freeproj.storage.cache import compiled, use_cache
 
 __all__ = ["train_seeds"]
 
@@ -105,7 +105,7 @@ def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
     """Return update and test of all seeds, traced and compiled once."""
     step = jax.vmap(functools.partial(_update, config=program))
     test = jax.vmap(functools.partial(run_evaluation, config=program))
-    return jax.jit(step, donate_argnums=0), jax.jit(test)
+    return compiled(step, donate_argnums=0), compiled(test)
 
 
 def _update(

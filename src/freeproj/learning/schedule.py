@@ -6,6 +6,7 @@ they cannot affect training.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ from jaxtyping import Array, Int, PRNGKeyArray
 from freeproj.agents import ActorCritic
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.evaluate import Evaluation, evaluate_maps, map_table
+from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.tasks import MetaParams
 
 __all__ = ["evaluation_inputs", "is_tested", "named", "run_evaluation"]
@@ -28,11 +30,22 @@ def is_tested(number: int, config: TrainConfig) -> bool:
 
 def evaluation_inputs(key: PRNGKeyArray, number: int, config: TrainConfig) -> tuple:
     """Return the key, the maps' table and the environments' rows of an evaluation."""
+    env, n_envs = config.evaluation_env(), config.evaluation.n_envs
+    return _inputs(key, number, env, config.test_maps, n_envs)
+
+
+# One small program instead of the dozen that its lines would be.
+@functools.partial(jax.jit, static_argnums=(2, 3, 4))
+def _inputs(
+    key: PRNGKeyArray,
+    number: Int[Array, ""],
+    env: MetaEnv,
+    maps: tuple[str, ...],
+    n_envs: int,
+) -> tuple:
     stream = jax.random.fold_in(key, 0x7E57)  # separate from training's
     key_maps, key_test = jax.random.split(jax.random.fold_in(stream, number))
-    env, n_envs = config.evaluation_env(), config.evaluation.n_envs
-    params, rows = map_table(key_maps, env, config.test_maps, n_envs)
-    return key_test, params, rows
+    return key_test, *map_table(key_maps, env, maps, n_envs)
 
 
 def run_evaluation(

@@ -14,10 +14,12 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.stages import Wrapped
 from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
@@ -34,7 +36,8 @@ from freeproj.learning.schedule import (
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.tasks import MetaParams
 from freeproj.projection.spaces import Box, Discrete
-from freeproj.storage.cache import use_cache
+from freeproj.storage.cache import compiled, compiled_once, use_cache
+from freeproj.storage.threads import n_threads
 
 __all__ = [
     "DivergedError",
@@ -47,6 +50,7 @@ __all__ = [
     "next_stage",
     "seed_key",
     "start",
+    "start_shapes",
     "train",
     "update",
 ]
@@ -109,7 +113,9 @@ def train(
     at the first update that gives a number that is not finite.
     """
     use_cache()
-    now = start(key, config.stage_configs[0]) if state is None else state
+    first = config.stage_configs[0]
+    ready = _compile_ahead(key, first) if state is None else ()
+    now = start(key, first) if state is None else state
     log, params, phase = [], None, None
     for number in range(int(now.n_done) + 1, config.n_updates + 1):
         place = config.stage_of(number)
@@ -120,9 +126,14 @@ def train(
         if (place, draws_before(number, stage)) != phase:
             phase = place, draws_before(number, stage)
             params = draw_params(key, stage, number)
+        for job in ready[:1]:
+            job.result()
         now, metrics = step(now, params)
+        metrics = jax.device_get(metrics)
         check_finite(number, metrics)
         if is_tested(number, config):
+            for job in ready:
+                job.result()
             found = test(now.agent, *evaluation_inputs(key, number, stage))
             metrics |= named(found, stage.test_maps)
         row = log_row(number, metrics, stage)
@@ -140,25 +151,33 @@ def seed_key(seed: int) -> PRNGKeyArray:
 
 def draw_params(key: PRNGKeyArray, config: TrainConfig, number: int = 1) -> MetaParams:
     """Draw the matrices of the rollout of an update, a function of key and number."""
-    stream = jax.random.fold_in(key, 0xBA5E)
-    drawn = jax.random.fold_in(stream, draws_before(number, config))
-    return _draw(drawn, config.training_env())
+    draw = compiled_once(_draw, 2)
+    return draw(key, draws_before(number, config), config.training_env())
 
 
 def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
     """Draw an agent and the first episodes."""
-    key_agent, key_rollout, key_updates = jax.random.split(key, 3)
     # Several small programs compile faster than a large one, and runs that differ in
     # other settings share them.
+    key_agent, key_rollout, key_updates = compiled_once(_split, quick=True)(key)
     program = config.program
     env = program.training_env()
-    agent = _start_agent(
+    agent = compiled_once(_draw_agent, 1, 2, 3, 4, quick=True)(
         key_agent, env.input_size, env.action_space, config.memory, config.network
     )
-    optimizer = start_optimizer(agent, config)
-    params = draw_params(key, config)
-    rollout = _start_rollout(key_rollout, env, params, agent, config.n_envs)
-    return TrainState(agent, optimizer, rollout, key_updates, jnp.zeros((), int))
+    optimizer = compiled_once(start_optimizer, 1, quick=True)(agent, program)
+    begin = compiled_once(start_rollout, 1, 4, quick=True)
+    rollout = begin(key_rollout, env, draw_params(key, config), agent, config.n_envs)
+    return TrainState(agent, optimizer, rollout, key_updates, jnp.asarray(0))
+
+
+def start_shapes(config: TrainConfig) -> tuple[TrainState, MetaParams]:
+    """Return what `start` and `draw_params` return, shapes without values."""
+
+    def both(key: PRNGKeyArray) -> tuple[TrainState, MetaParams]:
+        return start(key, config), draw_params(key, config)
+
+    return jax.eval_shape(both, jax.random.key(0))
 
 
 def next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> TrainState:
@@ -167,10 +186,12 @@ def next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> Trai
     key_rollout = jax.random.fold_in(jax.random.fold_in(key, 0x57A6E), number)
     env = stage.program.training_env()
     params = draw_params(key, stage, number)
-    rollout = _start_rollout(key_rollout, env, params, state.agent, stage.n_envs)
-    return state._replace(
-        optimizer=start_optimizer(state.agent, stage), rollout=rollout
+    begin = compiled_once(start_rollout, 1, 4, quick=True)
+    rollout = begin(key_rollout, env, params, state.agent, stage.n_envs)
+    optimizer = compiled_once(start_optimizer, 1, quick=True)(
+        state.agent, stage.program
     )
+    return state._replace(optimizer=optimizer, rollout=rollout)
 
 
 def update(
@@ -234,14 +255,33 @@ def log_row(
 
 
 @functools.lru_cache(maxsize=4)
-def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
+def _programs(program: TrainConfig) -> tuple[Wrapped, Wrapped]:
     """Return update and test, compiled once for all runs that share programs."""
-    step = jax.jit(functools.partial(update, config=program), donate_argnums=0)
-    return step, jax.jit(functools.partial(run_evaluation, config=program))
+    step = compiled(functools.partial(update, config=program), donate_argnums=0)
+    return step, compiled(functools.partial(run_evaluation, config=program))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2, 3, 4))
-def _start_agent(
+def _compile_ahead(key: PRNGKeyArray, config: TrainConfig) -> tuple[Future, Future]:
+    """Compile update and test in two threads, while the run starts in this one.
+
+    With one core, or where the first test is far off, they are compiled when called.
+    """
+    later: Future = Future()
+    later.set_result(None)
+    if n_threads() == 1:
+        return later, later
+    state, params = start_shapes(config)
+    step, test = _programs(config.program)
+    pool = ThreadPoolExecutor(2)  # XLA compiles without Python's lock
+    update = pool.submit(lambda: step.lower(state, params).compile())
+    if is_tested(1, config):
+        data = jax.eval_shape(lambda: evaluation_inputs(key, 1, config))
+        later = pool.submit(lambda: test.lower(state.agent, *data).compile())
+    pool.shutdown(wait=False)
+    return update, later
+
+
+def _draw_agent(
     key: PRNGKeyArray,
     input_size: int,
     action_space: Box | Discrete,
@@ -252,12 +292,15 @@ def _start_agent(
     return ActorCritic.create(key, input_size, action_space, memory, **sizes)
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _draw(key: PRNGKeyArray, env: MetaEnv) -> MetaParams:
-    return env.draw_params(key)
+def _draw(
+    key: PRNGKeyArray, n_before: int | Int[Array, ""], env: MetaEnv
+) -> MetaParams:
+    stream = jax.random.fold_in(key, 0xBA5E)
+    return env.draw_params(jax.random.fold_in(stream, n_before))
 
 
-_start_rollout = jax.jit(start_rollout, static_argnums=(1, 4))
+def _split(key: PRNGKeyArray) -> tuple[PRNGKeyArray, ...]:
+    return tuple(jax.random.split(key, 3))
 
 
 def _redrawn(

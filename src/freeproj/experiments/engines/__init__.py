@@ -28,10 +28,11 @@ __all__ = [
     "split_finished",
 ]
 
-# By name only, so that Ray is imported only when it is used.
+# By name only, so that Ray and submitit are imported only when they are used.
 ENGINES = {
     "local": "freeproj.experiments.engines.local:run_local",
     "ray": "freeproj.experiments.engines.ray:run_ray",
+    "slurm": "freeproj.experiments.engines.slurm:run_slurm",
 }
 
 

@@ -9,7 +9,6 @@ run that diverges would do so again: it is given up at once.
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -30,8 +29,9 @@ from freeproj.experiments.engines.processes import WorkerProcess
 from freeproj.experiments.settings import run_name, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.signals import take_stop
+from freeproj.storage.threads import n_cores
 
-__all__ = ["measure_costs", "n_cores", "run_local"]
+__all__ = ["measure_costs", "run_local"]
 
 _POLL = 1.0  # seconds between two looks at a run that another process is writing
 
@@ -91,13 +91,6 @@ def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
         if answer["kind"] != "done":
             raise ValueError(f"The measurement failed: {last_lines(answer['text'], 1)}")
     return [Cost(**answer["row"]) for answer in answers]
-
-
-def n_cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Work:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from freeproj.experiments.engines.events import last_lines
-from freeproj.experiments.engines.worker import SINGLE_THREAD
+from freeproj.storage.threads import SINGLE_THREAD
 
 __all__ = ["WorkerProcess"]
 

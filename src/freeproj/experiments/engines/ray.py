@@ -10,30 +10,21 @@ process. The driver gets back the last row of each log.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import os
 import re
 import socket
 import sys
-import time
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from freeproj.experiments.engines.events import (
-    Event,
-    Outcome,
-    Report,
-    cell_of,
-    last_lines,
-)
-from freeproj.experiments.engines.worker import SINGLE_THREAD, train_runs
-from freeproj.experiments.run import read_run
-from freeproj.experiments.settings import run_name, to_toml
+from freeproj.experiments.engines.events import Outcome, Report, last_lines
+from freeproj.experiments.engines.remote import RemoteWork, train_elsewhere
+from freeproj.experiments.settings import to_toml
 from freeproj.learning.config import TrainConfig
-from freeproj.storage.signals import take_stop
+from freeproj.storage.threads import SINGLE_THREAD
 
 # Ray reads this when it is imported: workers get no environment of their own.
 os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
@@ -44,7 +35,6 @@ from ray.exceptions import RayError
 __all__ = ["run_ray"]
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # Ray colours what it says
-_POLL = 1.0  # seconds between two looks at a run that another process is writing
 _LOOK = 2.0  # seconds between two looks at the logs
 
 
@@ -75,13 +65,16 @@ def run_ray(
     if mine:
         _connect(address)
     try:
-        return _Tasks(configs, str(Path(out).resolve()), report).carry_out(
-            seeds_together,
+        tasks = _Tasks(
+            configs,
+            str(Path(out).resolve()),
+            report,
             num_cpus=cpus,
             num_gpus=gpus,
             max_retries=max_retries,
             runtime_env={"env_vars": dict(SINGLE_THREAD) if cpus <= 1 else {}},
         )
+        return tasks.carry_out(seeds_together)
     finally:
         if mine:
             ray.shutdown()
@@ -155,99 +148,35 @@ def _check_reachable(address: str | None) -> None:
         ) from error
 
 
-class _Tasks:
-    """The tasks under way, and what came of those that ended."""
+class _Tasks(RemoteWork):
+    """The runs as tasks of Ray."""
 
-    def __init__(self, configs: list[TrainConfig], out: str, report: Report | None):
-        self._configs, self._out = configs, out
-        self._report = report or (lambda event: None)
-        self._outcomes: dict[str, Outcome] = {}
-        self._under_way: dict[Any, list[TrainConfig]] = {}
-        self._failures: dict[str, int] = {}  # how far a run was when it last failed
-        self._sizes: dict[str, int] = {}  # of the logs, as they were last seen
+    def __init__(
+        self,
+        configs: list[TrainConfig],
+        out: str,
+        report: Report | None,
+        **options: Any,
+    ):
+        super().__init__(configs, out, report)
+        self._task = ray.remote(**options)(train_elsewhere)
 
-    def carry_out(self, seeds_together: int, **options: Any) -> list[Outcome]:
-        task = ray.remote(**options)(_train)
-        cells: dict[Any, list[TrainConfig]] = {}
-        for config in self._configs:
-            cells.setdefault(cell_of(config), []).append(config)
-        for seeds in cells.values():
-            for first in range(0, len(seeds), seeds_together):
-                self._submit(task, seeds[first : first + seeds_together])
+    def _begin(self, jobs: list[list[TrainConfig]]) -> list[Any]:
+        path = [*sys.path, os.getcwd()]
+        return [
+            self._task.remote([to_toml(config) for config in runs], self._out, path)
+            for runs in jobs
+        ]
+
+    def _wait(self, handles: list[Any]) -> list[Any]:
+        return ray.wait(handles, timeout=_LOOK)[0]
+
+    def _answers(self, handle: Any) -> list[dict[str, Any]] | str:
         try:
-            while self._under_way:
-                take_stop()
-                ended, _ = ray.wait(list(self._under_way), timeout=_LOOK)
-                for reference in ended:
-                    self._take(task, reference)
-                self._look()
-        except BaseException:
-            for reference in self._under_way:
-                ray.cancel(reference, force=True)
-            raise
-        return [self._outcomes[run_name(config)] for config in self._configs]
-
-    def _submit(self, task: Any, runs: list[TrainConfig]) -> None:
-        settings = [to_toml(config) for config in runs]
-        reference = task.remote(settings, self._out, [*sys.path, os.getcwd()])
-        self._under_way[reference] = runs
-
-    def _look(self) -> None:
-        """Report how far the runs are: the logs are in the shared folder."""
-        for config in itertools.chain(*self._under_way.values()):
-            log = Path(self._out) / run_name(config) / "log.jsonl"
-            size = log.stat().st_size if log.exists() else 0
-            if size != self._sizes.get(run_name(config), 0):
-                self._sizes[run_name(config)] = size
-                if rows := self._rows(config):
-                    self._report(Event(config, "row", rows[-1]))
-
-    def _rows(self, config: TrainConfig) -> list[dict[str, Any]]:
-        """Return the log so far; a node may be repairing it at this moment."""
-        with contextlib.suppress(ValueError, OSError):
-            return read_run(Path(self._out) / run_name(config)).log()
-        return []
-
-    def _take(self, task: Any, reference: Any) -> None:
-        """Take the results of a task; retry a failed run if it got further."""
-        runs, failed = self._under_way.pop(reference), []
-        try:
-            answers: Any = ray.get(reference)
+            answers: Any = ray.get(handle)
         except RayError as error:
-            text = last_lines(_COLOUR.sub("", str(error)), 1)
-            answers = [{"kind": "failed", "text": text} for _ in runs]
-        for config, answer in zip(runs, answers, strict=True):
-            if answer["kind"] == "done":
-                self._outcomes[run_name(config)] = Outcome(config, answer["row"])
-                self._report(Event(config, "done", answer["row"]))
-            elif answer["kind"] == "diverged" or not self._has_advanced(config):
-                self._give_up(config, last_lines(answer["text"]))
-            else:
-                self._report(Event(config, "retry", text=last_lines(answer["text"])))
-                failed.append(config)
-        if failed:
-            self._submit(task, failed)
+            return last_lines(_COLOUR.sub("", str(error)), 1)
+        return answers
 
-    def _has_advanced(self, config: TrainConfig) -> bool:
-        """Whether a run that failed had got further than when it last failed."""
-        n_done, before = len(self._rows(config)), self._failures.get(run_name(config))
-        self._failures[run_name(config)] = n_done
-        return before is None or n_done > before
-
-    def _give_up(self, config: TrainConfig, text: str) -> None:
-        self._outcomes[run_name(config)] = Outcome(config, None, text)
-        self._report(Event(config, "failed", text=text))
-
-
-def _train(settings: list[str], out: str, path: list[str]) -> list[dict[str, Any]]:
-    """Carry out runs on some node; return a worker's answer for each.
-
-    The node sees the modules that the driver sees, as far as it has their folders.
-    """
-    sys.path += [each for each in path if each and each not in sys.path]
-    while True:
-        answers = train_runs(settings, out, lambda **_row: None)
-        # The worker that this one replaces may not have noticed that its node is gone.
-        if not any(answer["kind"] == "locked" for answer in answers):
-            return answers
-        time.sleep(_POLL)
+    def _cancel(self, handle: Any) -> None:
+        ray.cancel(handle, force=True)

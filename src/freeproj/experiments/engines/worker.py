@@ -17,17 +17,10 @@ import sys
 import threading
 import tomllib
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import IO, Any
 
-__all__ = ["SINGLE_THREAD", "main", "train_runs"]
-
-# One thread for each process; this must be set before JAX starts.
-SINGLE_THREAD: Mapping[str, str] = {
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-}
+__all__ = ["main", "train_runs"]
 
 
 def main() -> None:

@@ -1,0 +1,173 @@
+"""Runs as SLURM jobs, submitted by submitit as arrays of limited size.
+
+Every node must see the folder of the runs, and `slurm-logs` in it has the jobs' output.
+A run stores its state after every update, so before its time limit a job has only to
+put itself back into the queue, from where it resumes. A job that SLURM lost is
+submitted again for as long as its runs get further.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import submitit
+from submitit.core.utils import FailedJobError, UncompletedJobError
+
+from freeproj.experiments.engines.events import Outcome, Report, last_lines
+from freeproj.experiments.engines.remote import RemoteWork, train_elsewhere
+from freeproj.experiments.settings import to_toml
+from freeproj.learning.config import TrainConfig
+from freeproj.storage.threads import SINGLE_THREAD
+
+__all__ = ["run_slurm"]
+
+_LOOK = 2.0  # seconds between two looks at the logs
+_PATIENCE = 30.0  # seconds that a shared folder may take to show a job's result
+_ARRAY_SIZE = 1000  # SLURM's own limit is 1001, unless its administrator says otherwise
+_MAX_TIMEOUTS = 1000  # a run gets further each time, or it is given up
+_OWN = {"time": 24 * 60, "mem_gb": 3, "job_name": "freeproj"}
+
+
+def run_slurm(
+    configs: Iterable[TrainConfig],
+    out: str | Path,
+    *,
+    cpus: float | int = 1,
+    gpus: float | int = 0,
+    jobs: int | None = None,
+    seeds_together: int = 1,
+    options: Mapping[str, Any] | None = None,
+    array_size: int = _ARRAY_SIZE,
+    report: Report | None = None,
+) -> list[Outcome]:
+    """Carry out runs as SLURM jobs; return what came of each, in order.
+
+    Args:
+        cpus: CPUs of each job; with 1 a job has one thread.
+        gpus: GPUs of each job.
+        jobs: how many jobs of an array may run at the same time; None for all.
+        seeds_together: how many seeds of the same settings a job trains at once.
+        options: of submitit or sbatch, such as `time` (in minutes), `mem_gb`,
+            `partition`, `account` or `signal_delay_s`, the seconds before the time
+            limit at which a job stops.
+        array_size: how many jobs are submitted as one array.
+    """
+    wanted = dict(_OWN) | dict(options or {})
+    wanted |= {"cpus_per_task": max(1, int(cpus))}
+    wanted |= {"gpus_per_node": int(gpus)} if gpus else {}
+    wanted |= {"array_parallelism": jobs} if jobs else {}
+    if cpus <= 1:
+        wanted["setup"] = [f"export {k}={v}" for k, v in SINGLE_THREAD.items()]
+    folder = Path(out).resolve()
+    executor = _executor(folder / "slurm-logs", wanted)
+    work = _Jobs(list(configs), str(folder), report, executor, array_size)
+    return work.carry_out(seeds_together)
+
+
+def _executor(logs: Path, wanted: dict[str, Any]) -> submitit.SlurmExecutor:
+    """Return submitit's executor; what it does not know is passed to sbatch."""
+    try:
+        executor = submitit.SlurmExecutor(logs, max_num_timeout=_MAX_TIMEOUTS)
+    except RuntimeError as error:
+        raise ValueError(
+            "`--engine slurm` needs SLURM's commands (srun, sbatch, squeue) on this "
+            "machine: run it on a login node, or use --engine local."
+        ) from error
+    named = executor._equivalence_dict() or {}
+    known = {*executor._valid_parameters(), *named}
+    ours = {key: value for key, value in wanted.items() if key in known}
+    ours = {named.get(key, key): value for key, value in ours.items()}
+    rest = {key: value for key, value in wanted.items() if key not in known}
+    if "mem" in ours and not isinstance(ours["mem"], str):
+        ours["mem"] = f"{int(1024 * ours['mem'])}MB"
+    executor.update_parameters(**ours, additional_parameters=rest)
+    return executor
+
+
+class _Runs:
+    """The runs of one job, as submitit stores them and calls them on a node."""
+
+    def __init__(self, configs: list[TrainConfig], out: str):
+        self._settings = [to_toml(config) for config in configs]
+        self._out, self._path = out, [*sys.path, os.getcwd()]
+
+    def __call__(self) -> list[dict[str, Any]]:
+        return train_elsewhere(self._settings, self._out, self._path)
+
+    def checkpoint(self) -> submitit.helpers.DelayedSubmission:
+        """Return what is to be queued before the time limit: the same again."""
+        return submitit.helpers.DelayedSubmission(self)
+
+    # submitit 1.5 looks for the first name and calls the second.
+    __submitit_checkpoint__ = checkpoint
+
+
+class _Jobs(RemoteWork):
+    """The runs as jobs of SLURM."""
+
+    def __init__(
+        self,
+        configs: list[TrainConfig],
+        out: str,
+        report: Report | None,
+        executor: submitit.SlurmExecutor,
+        array_size: int,
+    ):
+        super().__init__(configs, out, report)
+        self._executor, self._array_size = executor, array_size
+        self._missed: dict[Any, float] = {}  # since when SLURM does not know a job
+
+    def _begin(self, jobs: list[list[TrainConfig]]) -> list[Any]:
+        calls = [_Runs(runs, self._out) for runs in jobs]
+        handles = []
+        try:
+            for first in range(0, len(calls), self._array_size):
+                array = calls[first : first + self._array_size]
+                handles += self._executor.submit_array(array)
+        except (FailedJobError, UncompletedJobError) as error:  # of sbatch itself
+            for handle in handles:
+                self._cancel(handle)
+            why = last_lines(str(error), 1)
+            raise ValueError(f"SLURM did not take the jobs: {why}") from error
+        return handles
+
+    def _wait(self, handles: list[Any]) -> list[Any]:
+        time.sleep(_LOOK)
+        queued, now = _queued(), time.monotonic()
+        for handle in handles:
+            if queued is None or handle.job_id in queued:
+                self._missed.pop(handle, None)
+            else:
+                self._missed.setdefault(handle, now)
+        return [handle for handle in handles if self._has_ended(handle, now)]
+
+    def _has_ended(self, handle: Any, now: float) -> bool:
+        """Whether a job has its result, or SLURM has not known it for a while."""
+        if handle.paths.result_pickle.exists():
+            return True
+        return now - self._missed.get(handle, now) > _PATIENCE
+
+    def _answers(self, handle: Any) -> list[dict[str, Any]] | str:
+        if not handle.paths.result_pickle.exists():
+            return f"SLURM lost job {handle.job_id}; see {handle.paths.stderr}."
+        try:
+            answers: Any = handle.result()
+        except (FailedJobError, UncompletedJobError) as error:
+            return last_lines(str(error), 2)
+        return answers
+
+    def _cancel(self, handle: Any) -> None:
+        handle.cancel(check=False)
+
+
+def _queued() -> set[str] | None:
+    """Return the jobs that wait or run, by number; None if SLURM does not answer."""
+    command = ["squeue", "--me", "--noheader", "--array", "--format=%i"]
+    answer = subprocess.run(command, capture_output=True, text=True)
+    return None if answer.returncode else set(answer.stdout.split())
