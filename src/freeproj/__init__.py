@@ -23,6 +23,7 @@ __all__ = [
     "TrainConfig",
     "__version__",
     "action_maps",
+    "certify",
     "envs",
     "evaluate",
     "geometry",
@@ -49,6 +50,7 @@ _HOMES = {
     "PPOConfig": "learning.config",
     "Study": "report.notebook",
     "TrainConfig": "learning.config",
+    "certify": "adapters.certify",
     "evaluate": "learning.evaluate",
     "load_agent": "experiments.agents",
     "read_config": "experiments.settings",
@@ -68,6 +70,7 @@ _MODULES = {
 
 if TYPE_CHECKING:
     from freeproj import envs, lsmdp, projection, spectra, stats
+    from freeproj.adapters.certify import certify
     from freeproj.envs.registry import register
     from freeproj.experiments.agents import load_agent
     from freeproj.experiments.dataset import read_dataset

@@ -22,6 +22,7 @@ from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.agents import ActorCritic
 from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, parse_toml, to_toml
 from freeproj.learning.config import TrainConfig
@@ -59,6 +60,15 @@ class LoadedAgent:
     def env(self) -> MetaEnv:
         """The meta-environment that the agent is tested in."""
         return self.config.evaluation_env("", self.config.test_maps[0])
+
+    @property
+    def own_task(self) -> str:
+        """The task that the agent was trained on; of several, the first."""
+        return self.config.tasks[0]
+
+    def player(self) -> AgentPlayer:
+        """Return what plays many episodes at once, for `certify`."""
+        return AgentPlayer(self.agent, self.config)
 
     def reset(self, map: str = "tile", seed: int = 0) -> None:  # noqa: A002
         """Begin an episode: empty the memory, choose how observations are projected.
