@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.agents import ActorCritic
+from freeproj.envs import task_name
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
@@ -66,9 +67,9 @@ class LoadedAgent:
         """The task that the agent was trained on; of several, the first."""
         return self.config.tasks[0]
 
-    def player(self) -> AgentPlayer:
-        """Return what plays many episodes at once, for `certify`."""
-        return AgentPlayer(self.agent, self.config)
+    def player(self, task: Any = "") -> AgentPlayer:
+        """Return what plays many episodes of a task at once, for `certify`."""
+        return AgentPlayer(self.agent, self.config, task_name(task))
 
     def reset(self, map: str = "tile", seed: int = 0) -> None:  # noqa: A002
         """Begin an episode: empty the memory, choose how observations are projected.

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
 from freeproj.learning.config import TrainConfig
+from freeproj.learning.evaluate import check_fits
 from freeproj.learning.rollout import first_steps
 from freeproj.learning.train import draw_params, seed_key
 from freeproj.meta.episodes import MetaEnv, MetaState
@@ -31,7 +32,7 @@ class Training(NamedTuple):
     scale: float
     n_trials: int
     same_start: bool
-    has_words: bool = True
+    has_words: bool  # can be played under the projections of its training
 
 
 class AgentPlayer:
@@ -40,15 +41,20 @@ class AgentPlayer:
     `begin` and `act` change them; the agent stays as it is.
     """
 
-    def __init__(self, agent: ActorCritic, config: TrainConfig):
+    def __init__(self, agent: ActorCritic, config: TrainConfig, task: str = ""):
         self.name = "+".join(config.tasks)
-        law = config.projection
+        law, played = config.projection, task or config.tasks[0]
         self.input_dim = law.input_dim
         self.habits = Training(
-            law.dim, law.scale, config.n_trials, config.trials == "same_start"
+            dim=law.dim,
+            scale=law.scale,
+            n_trials=config.n_trials,
+            same_start=config.trials == "same_start",
+            has_words=config.tasks == (played,),
         )
-        self._agent, self._config = agent, config
-        self._env = config.stage_configs[-1].training_env()
+        self._agent, self._config = agent, config.stage_configs[-1]
+        self._env = config.evaluation_env(played)
+        check_fits(config.training_env(), self._env, played)
 
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
         """Return the matrix through which it sees the observation itself."""
@@ -62,8 +68,11 @@ class AgentPlayer:
         seed: int,
     ) -> None:
         """Begin an episode under each matrix; None: those of the last rollout."""
-        config = self._config.stage_configs[-1]
-        params = draw_params(seed_key(config.seed), config, config.n_updates)
+        config, key = self._config, seed_key(self._config.seed)
+        if matrices is None:
+            params = draw_params(key, config, config.n_updates)
+        else:
+            params = self._env.draw_params(key)
         key_start, self._key = jax.random.split(jax.random.key(seed))
         _, states = jax.jit(self._env.reset_batch, static_argnums=2)(
             key_start, params, n_episodes

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from freeproj.adapters.certify.arenas import open_arena
 from freeproj.adapters.certify.certificate import Certificate, certificate
 from freeproj.adapters.certify.players import as_player
@@ -68,26 +70,30 @@ def certify(
         )
     env = getattr(policy, "own_task", None) if env is None else env
     if env is None:
-        raise ValueError("`env` must name the task that the policy is to play.")
+        raise ValueError(
+            "`env` (`--task`) must name the task that the policy is to play, such as "
+            "CartPole-v1."
+        )
     arena = open_arena(env, n_episodes)
     player = as_player(
         policy,
-        arena.obs_dim,
-        arena.action_space,
+        arena,
+        env=env,
         dim=dim,
         scale=scale,
         frame=frame,
         deterministic=deterministic,
     )
     habits = player.habits
-    episodes = play_all(
-        player,
-        arena,
-        n_episodes,
-        n_trials or habits.n_trials or _TRIALS,
-        habits.same_start if same_start is None else same_start,
-        seed,
-        report,
-    )
+    with threadpool_limits(1):  # for small networks threads only wait for each other
+        episodes = play_all(
+            player,
+            arena,
+            n_episodes,
+            n_trials or habits.n_trials or _TRIALS,
+            habits.same_start if same_start is None else same_start,
+            seed,
+            report,
+        )
     shown = name or player.name
     return certificate(shown, arena.name, player.input_dim, seed, episodes)

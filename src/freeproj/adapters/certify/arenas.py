@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +30,7 @@ Shown = tuple[
 ]
 
 
+@runtime_checkable
 class Arena(Protocol):
     """Copies of a task; `begin` starts a trial in some of them, `step` moves all."""
 
@@ -86,13 +87,16 @@ def _makers(env: Any, n_copies: int) -> tuple[Callable[[], Any], int]:
     if isinstance(env, str):
         import freeproj.adapters.gymnasium  # noqa: F401  registers our ids
 
-        spec = gym.spec(env)  # an unknown id is refused here, with the nearest one
-        return lambda: gym.make(spec), n_copies
+        try:
+            spec = gym.spec(env)
+        except gym.error.Error as error:
+            raise ValueError(f"No task or environment {env!r}: {error}") from error
+        return lambda: gym.make(spec, disable_env_checker=True), n_copies
     if isinstance(env, gym.Env):
         if env.spec is None:
             return lambda: env, 1
         kept = copy.deepcopy(env.spec)
-        return lambda: gym.make(kept), n_copies
+        return lambda: gym.make(kept, disable_env_checker=True), n_copies
     if callable(env):
         return env, n_copies
     raise TypeError(

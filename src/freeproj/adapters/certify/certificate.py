@@ -175,7 +175,7 @@ def _sentence(rows: dict[str, Row], finding: Finding, n_episodes: int) -> str:
     share = finding.share
     kept = (
         f"{says}: under {n_episodes} unseen random projections it keeps "
-        f"{_percent(share.mean)} [{_percent(share.low)}, {_percent(share.high)}] of "
+        f"{_percent(share.mean)} [{100 * share.low:.0f}, {100 * share.high:.0f}] of "
         f"what its observation is worth ({_number(random.value.mean)} a trial, "
         f"{_number(reference.value.mean)} {reference.name}, "
         f"{_number(blanked.value.mean)} blanked)"
@@ -223,7 +223,8 @@ def _number(value: float, sign: str = "") -> str:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %" if math.isfinite(value) else "–"
+    # Adding 0 turns -0 into 0.
+    return f"{round(100 * value) + 0} %" if math.isfinite(value) else "–"
 
 
 def _without_nans(value: Any) -> Any:

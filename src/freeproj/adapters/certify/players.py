@@ -7,11 +7,12 @@ was trained on. Its memory begins empty with an episode and is kept over its tri
 from __future__ import annotations
 
 import inspect
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from freeproj.adapters.certify.arenas import Arena
 from freeproj.envs import Box, Discrete
 from freeproj.projection.frames import PlainFrame
 from freeproj.projection.maps import identity, tile
@@ -31,6 +32,7 @@ class Habits(NamedTuple):
     has_words: bool = False  # can be played under the projections of its training
 
 
+@runtime_checkable
 class Player(Protocol):
     """A policy that plays many episodes at once."""
 
@@ -63,9 +65,9 @@ class Player(Protocol):
 
 def as_player(
     policy: Any,
-    obs_dim: int,
-    action_space: Box | Discrete,
+    arena: Arena,
     *,
+    env: Any = "",
     dim: int = 0,
     scale: float = 1.0,
     frame: int = 0,
@@ -78,26 +80,27 @@ def as_player(
             torch module from observations (and a state) to logits or actions (and the
             next state); or a function `act(observation, state)`, which returns an
             action, or an action and the next state (None at the start).
+        env: the task, for agents of this package.
         dim: entries of what the policy sees; by default what it was trained on.
     """
     if callable(getattr(policy, "player", None)):  # an agent of this package
-        return policy.player()
+        return policy.player(env)
     if callable(getattr(policy, "predict", None)) and hasattr(
         policy, "observation_space"
     ):
         ask: Any = _Model(policy, deterministic)
         dim = dim or (0 if frame else ask.input_dim)
     elif any(each.__module__.startswith("torch.nn") for each in type(policy).__mro__):
-        ask = _Module(policy, action_space, deterministic)
+        ask = _Module(policy, arena.action_space, deterministic)
     elif callable(getattr(policy, "act", None)) or callable(policy):
-        ask = _Function(policy.act if hasattr(policy, "act") else policy)
+        ask = _Function(getattr(policy, "act", policy))
     else:
         raise TypeError(
             "`policy` must be an agent from `load_agent`, a Stable-Baselines3 model, a "
             "torch module, or a function `act(observation, state)`, got "
             f"{type(policy).__name__}."
         )
-    return _Projected(ask, dim or obs_dim, scale, frame)
+    return _Projected(ask, dim or arena.obs_dim, scale, frame)
 
 
 class _Projected:
