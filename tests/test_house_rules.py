@@ -40,7 +40,7 @@ ROOT_MODULES = {"__init__", "__main__", "gymnasium"}
 # Heavy libraries and the only places that may name them.
 HOMES = {
     "matplotlib": ("report.figures",),
-    "PIL": ("report", "adapters.gymnasium.drawing"),
+    "PIL": ("report", "envs.drawing"),
     "jinja2": ("report.page",),
     "duckdb": ("report", "experiments.tidy"),
     "ray": ("experiments.engines.ray",),

@@ -16,10 +16,12 @@ from freeproj.cli.progress import working
 from freeproj.cli.settings import SpreadCommand, split_words
 
 if TYPE_CHECKING:
+    from freeproj.experiments.agents import LoadedAgent
     from freeproj.learning.config import TrainConfig
     from freeproj.learning.evaluate import EpisodeStats, Evaluation
+    from freeproj.meta.episodes import MetaEnv
 
-__all__ = ["evaluate", "watch"]
+__all__ = ["evaluate", "save_episode", "watch"]
 
 _RUN = click.argument("run", type=click.Path(path_type=Path))
 _TASK = click.option(
@@ -30,12 +32,12 @@ _SEED = click.option(
 )
 
 
-@click.command(cls=SpreadCommand, spread=("--maps",))
+@click.command(cls=SpreadCommand, spread=("--map", "--maps"))
 @_RUN
 @_TASK
 @click.option(
-    "--maps",
     "--map",
+    "--maps",
     "maps",
     multiple=True,
     metavar="NAME...",
@@ -183,6 +185,7 @@ def _levels(task: str, n_trials: int) -> str:
 @_TASK
 @click.option(
     "--map",
+    "--maps",
     "map_",
     default="",
     help="Map to play under. Default: the first of the run's.",
@@ -205,15 +208,20 @@ def watch(
 
     loaded = load_agent(run)
     env = loaded.config.evaluation_env(task, map_ or loaded.config.test_maps[0])
-    frames = play_episode(loaded.agent, env, seed)
     if gif is None:
-        for frame in frames:
+        for frame in play_episode(loaded.agent, env, seed):
             echo(frame.text)
             time.sleep(delay)
         return
+    with working("drawing"):
+        save_episode(loaded, env, gif, seed)
+    echo(gif)
+
+
+def save_episode(loaded: LoadedAgent, env: MetaEnv, path: Path, seed: int = 0) -> None:
+    """Play an episode and save it as a GIF."""
+    from freeproj.learning.watch import play_episode
     from freeproj.report.animation import save_gif
 
-    with working("drawing"):
-        title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
-        path = save_gif(gif, frames, title)
-    echo(path)
+    title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
+    save_gif(path, play_episode(loaded.agent, env, seed), title)

@@ -23,6 +23,7 @@ from jaxtyping import Array, ArrayLike, Float
 from freeproj.agents import ActorCritic
 from freeproj.envs import task_name
 from freeproj.experiments.arrays import load_tree, save_tree
+from freeproj.experiments.hub import is_hub, read_hub
 from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, parse_toml, to_toml
@@ -166,7 +167,7 @@ def _act(agent: ActorCritic, env: MetaEnv, state, memory, key, now, greedy: bool
 
 
 def load_agent(source: str | Path) -> LoadedAgent:
-    """Load an agent: a shipped one by its name, a run's, or an exported file.
+    """Load an agent: a shipped one by its name, a run's, an exported file or folder.
 
     For an unfinished run this is the agent of its last update.
     """
@@ -174,7 +175,7 @@ def load_agent(source: str | Path) -> LoadedAgent:
     if str(source) in PRETRAINED:
         path = _FOLDER / f"{source}.npz"
     if path.is_dir():
-        return _agent_of_run(path)
+        return LoadedAgent(*read_hub(path)) if is_hub(path) else _agent_of_run(path)
     if not path.is_file():
         raise FileNotFoundError(
             f"{source}: no such run or file, and not a shipped agent."
