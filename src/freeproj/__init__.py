@@ -56,7 +56,7 @@ _HOMES = {
     "read_config": "experiments.settings",
     "read_dataset": "experiments.dataset",
     "register": "envs.registry",
-    "train": "learning.train",
+    "train": "report.training",
 }
 
 # Where a module lives whose name is not its place.
@@ -82,7 +82,6 @@ if TYPE_CHECKING:
         TrainConfig,
     )
     from freeproj.learning.evaluate import evaluate
-    from freeproj.learning.train import train
     from freeproj.meta import episodes as metaenv
     from freeproj.meta.episodes import MetaEnv
     from freeproj.projection import actions as action_maps
@@ -90,6 +89,7 @@ if TYPE_CHECKING:
     from freeproj.projection import matrices, words
     from freeproj.projection.projection import FreeProjection
     from freeproj.report.notebook import Study
+    from freeproj.report.training import train
 
 
 def __getattr__(name: str):

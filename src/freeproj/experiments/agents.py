@@ -9,6 +9,7 @@ under which map, and what it does not do. Nothing is pickled.
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -110,6 +111,21 @@ class LoadedAgent:
             f"n = {law.n_generators}, ℓ = {law.length}, d = {law.dim}, "
             f"seed {config.seed}, {n_weights:,} weights)"
         )
+
+    def _repr_html_(self) -> str:
+        returns = self.card.get("returns", {}).items()
+        rows = "".join(
+            f"<tr><td>{html.escape(str(name))}</td><td>{_shown(found)}</td></tr>"
+            for name, found in returns
+        )
+        head = "<tr><th>test map</th><th>return of a trial</th></tr>"
+        table = f"<table>{head}{rows}</table>" if rows else ""
+        return f"<p>{html.escape(repr(self))}</p>{table}"
+
+
+def _shown(found: Mapping[str, Any]) -> str:
+    mean = found.get("mean")
+    return "–" if mean is None else f"{mean:+.3f}"
 
 
 class _Player:

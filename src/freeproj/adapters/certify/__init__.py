@@ -46,9 +46,10 @@ def certify(
     The rule is that of `freeproj.adapters.certify.rule`.
 
     Args:
-        policy: an agent from `load_agent`; a Stable-Baselines3 or sb3-contrib model; a
-            torch module; or a function `act(observation, state)` that returns an
-            action, or an action and the next state. The state is None at the start.
+        policy: an agent from `load_agent` or `train`; a Stable-Baselines3 or
+            sb3-contrib model; a torch module; or a function `act(observation, state)`
+            that returns an action, or an action and the next state. The state is None
+            at the start.
         env: a task or its name; a Gymnasium id, environment, or function that makes
             one. Agents of this package know their own.
         n_episodes: under each condition; as many unseen projections.
@@ -68,6 +69,7 @@ def certify(
         raise ValueError(
             f"`n_episodes` must be at least {FEWEST_EPISODES}, got {n_episodes}."
         )
+    policy = getattr(policy, "loaded", policy)  # what `fp.train` returns
     env = getattr(policy, "own_task", None) if env is None else env
     if env is None:
         raise ValueError(
