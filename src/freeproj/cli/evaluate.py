@@ -82,8 +82,10 @@ def evaluate(
     tasks = [held_out] if held_out else list(config.tasks)
     if as_json:
         echo(json.dumps(_as_json(found, config, tasks), indent=2))
-    else:
-        echo("\n".join(_as_text(found, config, tasks)))
+        return
+    echo("\n".join(_as_text(found, config, tasks)))
+    if not task and action_map is None and (run / "final.json").is_file():
+        echo("\n".join(_last_test(run, tuple(found))))
 
 
 def _as_json(
@@ -150,6 +152,21 @@ def _as_text(
             "zero: the observation is replaced by zeros, so the agent plays blind."
         )
     return lines + [_levels(task, config.n_trials) for task in tasks]
+
+
+def _last_test(run: Path, maps: tuple[str, ...]) -> list[str]:
+    """Say what the run's own last test found, and why that differs."""
+    from freeproj.experiments.run import read_run
+
+    row = read_run(run).log()[-1]
+    found = {name: row.get(f"test/{name}/episodes/episode_return") for name in maps}
+    known = [f"{name} {_shown(value, 3)}" for name, value in found.items() if value]
+    if not known:
+        return []
+    return [
+        f"The run's own last test: {', '.join(known)}. It played other episodes, drawn "
+        "from the run's seed."
+    ]
 
 
 def _norms(
