@@ -33,4 +33,4 @@ def test_the_citation_prefers_the_paper():
     paper = citation["preferred-citation"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert paper["url"] == project["urls"]["Paper"]
-    assert [each["family-names"] for each in paper["authors"]][0] == "Hayase"
+    assert paper["authors"][0]["family-names"] == "Hayase"

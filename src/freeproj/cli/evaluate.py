@@ -160,7 +160,11 @@ def _last_test(run: Path, maps: tuple[str, ...]) -> list[str]:
 
     row = read_run(run).log()[-1]
     found = {name: row.get(f"test/{name}/episodes/episode_return") for name in maps}
-    known = [f"{name} {_shown(value, 3)}" for name, value in found.items() if value]
+    known = [
+        f"{name} {_shown(value, 3)}"
+        for name, value in found.items()
+        if value is not None
+    ]
     if not known:
         return []
     return [
