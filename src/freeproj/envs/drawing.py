@@ -1,4 +1,4 @@
-"""Pictures of the tasks, for replays and for `render_mode="rgb_array"`.
+"""Pictures of the tasks, for `render_mode="rgb_array"`.
 
 Every picture shows what a player may know: the open card, the cells clicked, the part
 of the maze that was walked. All have one size, so that a film can be made of them. Your
@@ -15,17 +15,19 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageFont
 
-from freeproj.envs.autoencode import Autoencode
-from freeproj.envs.bandit import MultiarmedBandit
-from freeproj.envs.base import Environment
-from freeproj.envs.battleship import Battleship
+from freeproj.envs import (
+    Autoencode,
+    Battleship,
+    Concentration,
+    CountRecall,
+    Environment,
+    Minesweeper,
+    MultiarmedBandit,
+)
 from freeproj.envs.cards import KINDS, CardTask
 from freeproj.envs.cartpole import MAX_POSITION, CartPole
-from freeproj.envs.concentration import Concentration
-from freeproj.envs.count_recall import CountRecall
 from freeproj.envs.labyrinth import Labyrinth, near_explored
 from freeproj.envs.mazes import FREE, GOAL, START, WALL
-from freeproj.envs.minesweeper import Minesweeper
 from freeproj.envs.pendulum import StatelessPendulum
 
 __all__ = ["draw_picture"]

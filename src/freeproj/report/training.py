@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
@@ -178,15 +179,14 @@ def _key_and_seed(
         if seed is not None:
             raise TypeError(f"Two seeds were given, {given} and {seed}; give one.")
         return None, int(given)
-    is_key = isinstance(given, jax.Array) and jax.dtypes.issubdtype(
+    if isinstance(given, jax.Array) and jnp.issubdtype(
         given.dtype, jax.dtypes.prng_key
+    ):
+        return given, seed
+    raise TypeError(
+        "`train` takes the name of a preset, a TOML file, a TrainConfig, a seed or a "
+        f"key from jax.random.key, got {type(given).__name__}."
     )
-    if not is_key:
-        raise TypeError(
-            "`train` takes the name of a preset, a TOML file, a TrainConfig, a seed or "
-            f"a key from jax.random.key, got {type(given).__name__}."
-        )
-    return given, seed
 
 
 def _config(
