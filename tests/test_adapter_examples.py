@@ -41,3 +41,19 @@ def test_the_stable_baselines3_example_trains_both_ways():
     printed = run("sb3_recurrent_ppo.py", "--steps", "500")
     assert "RP   (length 1): return" in printed
     assert "FRP  (length 4): return" in printed
+
+
+@pytest.mark.parametrize("agent", ["ppo", "frame"])
+def test_the_certificate_example_certifies_what_it_trained(agent, tmp_path):
+    pytest.importorskip("sb3_contrib")
+    short = ("--agent", agent, "--steps", "512", "--episodes", "8")
+    printed = run("certify_sb3.py", *short, "--out", str(tmp_path))
+    assert f"Does it adapt? {agent} on CartPole-v1" in printed
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{agent}.zip",
+        f"{agent}.html",
+    }
+    if agent == "frame":
+        rows = {line.split()[0]: line for line in printed.splitlines()[3:6]}
+        assert rows["random"].endswith("100 %")
+        assert rows["minus"].endswith("100 %")

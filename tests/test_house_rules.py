@@ -29,17 +29,18 @@ ORDER = (
     "report",
     "cli",
 )
-# Beside the way: they import from its first four folders. What reports draw is computed
-# in the analyses; only the command line knows the adapters.
+# Beside the way: they import from its first four folders; a certificate also needs
+# intervals. What reports draw is computed in the analyses; only the command line knows
+# the adapters.
 ANALYSES = ("spectra", "lsmdp")
-BESIDE = {"adapters": ORDER[:4]} | dict.fromkeys(ANALYSES, ORDER[:4])
+BESIDE = {"adapters": (*ORDER[:4], "stats")} | dict.fromkeys(ANALYSES, ORDER[:4])
 FOLDERS = {*ORDER, *BESIDE}
 ROOT_MODULES = {"__init__", "__main__", "gymnasium"}
 
 # Heavy libraries and the only places that may name them.
 HOMES = {
     "matplotlib": ("report.figures",),
-    "PIL": ("report", "adapters.gymnasium.drawing"),
+    "PIL": ("report", "envs.drawing"),
     "jinja2": ("report.page",),
     "duckdb": ("report", "experiments.tidy"),
     "ray": ("experiments.engines.ray",),

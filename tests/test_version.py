@@ -26,3 +26,11 @@ def test_the_changelog_begins_with_this_version_or_the_next():
     parts = [tuple(map(int, head.split("."))) for head in heads]
     assert parts == sorted(parts, reverse=True)
     assert parts[0] >= tuple(map(int, re.findall(r"\d+", freeproj.__version__)))
+
+
+def test_the_citation_prefers_the_paper():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    paper = citation["preferred-citation"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert paper["url"] == project["urls"]["Paper"]
+    assert paper["authors"][0]["family-names"] == "Hayase"

@@ -23,6 +23,7 @@ __all__ = [
     "TrainConfig",
     "__version__",
     "action_maps",
+    "certify",
     "envs",
     "evaluate",
     "geometry",
@@ -49,12 +50,13 @@ _HOMES = {
     "PPOConfig": "learning.config",
     "Study": "report.notebook",
     "TrainConfig": "learning.config",
+    "certify": "adapters.certify",
     "evaluate": "learning.evaluate",
     "load_agent": "experiments.agents",
     "read_config": "experiments.settings",
     "read_dataset": "experiments.dataset",
     "register": "envs.registry",
-    "train": "learning.train",
+    "train": "report.training",
 }
 
 # Where a module lives whose name is not its place.
@@ -68,6 +70,7 @@ _MODULES = {
 
 if TYPE_CHECKING:
     from freeproj import envs, lsmdp, projection, spectra, stats
+    from freeproj.adapters.certify import certify
     from freeproj.envs.registry import register
     from freeproj.experiments.agents import load_agent
     from freeproj.experiments.dataset import read_dataset
@@ -79,7 +82,6 @@ if TYPE_CHECKING:
         TrainConfig,
     )
     from freeproj.learning.evaluate import evaluate
-    from freeproj.learning.train import train
     from freeproj.meta import episodes as metaenv
     from freeproj.meta.episodes import MetaEnv
     from freeproj.projection import actions as action_maps
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     from freeproj.projection import matrices, words
     from freeproj.projection.projection import FreeProjection
     from freeproj.report.notebook import Study
+    from freeproj.report.training import train
 
 
 def __getattr__(name: str):

@@ -4,7 +4,8 @@ import json
 import math
 from pathlib import Path
 
-from freeproj.cli.train_view import TrainProgress, number, summary, summary_text
+from freeproj.cli.train_view import summary, summary_text
+from freeproj.experiments.progress import TrainProgress, number
 from freeproj.experiments.settings import read_config
 
 ROW = {
@@ -50,7 +51,8 @@ def test_progress_names_a_test_only_where_there_is_one(capsys):
 
 
 def test_progress_in_a_notebook_is_one_line_that_changes(capsys):
-    with TrainProgress(read_config("demo")) as progress:
+    config = read_config("demo", {"n_updates": 240})
+    with TrainProgress(config) as progress:
         progress._console.is_jupyter = True
         for update in (1, 2):
             progress.show({"update": update, "train/episode_return": 0.5})

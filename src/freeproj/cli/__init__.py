@@ -15,7 +15,7 @@ import click
 
 from freeproj.cli.output import print_in_any_encoding
 from freeproj.cli.stopping import exit_code, explain
-from freeproj.storage.names import announcing, printable
+from freeproj.storage.names import announcing, printable, suggestion
 from freeproj.storage.signals import catch_signals, leave
 
 __all__ = ["main"]
@@ -34,6 +34,7 @@ _COMMANDS = {
     "table": ("table", "Print a table of the paper beside your numbers."),
     "evaluate": ("evaluate", "Test a trained agent on unseen maps."),
     "watch": ("evaluate", "Watch an episode of a trained agent, or save a GIF."),
+    "certify": ("certify", "Say whether an agent adapts to unseen projections."),
     "compare": ("compare", "Compare runs, or folders of runs."),
     "export": ("export", "Save a trained agent as one file."),
     "published": ("published", "Results that ship with the package."),
@@ -71,8 +72,8 @@ class _LazyGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]):
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            known = ", ".join(_COMMANDS)
-            raise click.UsageError(f"No command {args[0]!r}. Known: {known}.")
+            known, near = ", ".join(_COMMANDS), suggestion(args[0], _COMMANDS)
+            raise click.UsageError(f"No command {args[0]!r}.{near} Known: {known}.")
         return super().resolve_command(ctx, args)
 
 
@@ -156,6 +157,8 @@ _EXTRAS = {
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
     "ray": "ray",
+    "sb3_contrib": "sb3",
+    "stable_baselines3": "sb3",
     "tensorboardX": "tensorboard",
     "wandb": "wandb",
 }

@@ -86,7 +86,7 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
 
 
 def _train(config: TrainConfig, out: Path, quiet: bool) -> Path:
-    from freeproj.cli.train_view import TrainProgress
+    from freeproj.experiments.progress import TrainProgress
     from freeproj.experiments.run import open_run, run_training
 
     run = open_run(out, config)

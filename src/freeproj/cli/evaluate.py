@@ -16,10 +16,12 @@ from freeproj.cli.progress import working
 from freeproj.cli.settings import SpreadCommand, split_words
 
 if TYPE_CHECKING:
+    from freeproj.experiments.agents import LoadedAgent
     from freeproj.learning.config import TrainConfig
     from freeproj.learning.evaluate import EpisodeStats, Evaluation
+    from freeproj.meta.episodes import MetaEnv
 
-__all__ = ["evaluate", "watch"]
+__all__ = ["evaluate", "save_episode", "watch"]
 
 _RUN = click.argument("run", type=click.Path(path_type=Path))
 _TASK = click.option(
@@ -30,12 +32,12 @@ _SEED = click.option(
 )
 
 
-@click.command(cls=SpreadCommand, spread=("--maps",))
+@click.command(cls=SpreadCommand, spread=("--map", "--maps"))
 @_RUN
 @_TASK
 @click.option(
-    "--maps",
     "--map",
+    "--maps",
     "maps",
     multiple=True,
     metavar="NAME...",
@@ -80,8 +82,10 @@ def evaluate(
     tasks = [held_out] if held_out else list(config.tasks)
     if as_json:
         echo(json.dumps(_as_json(found, config, tasks), indent=2))
-    else:
-        echo("\n".join(_as_text(found, config, tasks)))
+        return
+    echo("\n".join(_as_text(found, config, tasks)))
+    if not task and action_map is None and (run / "final.json").is_file():
+        echo("\n".join(_last_test(run, tuple(found))))
 
 
 def _as_json(
@@ -150,6 +154,25 @@ def _as_text(
     return lines + [_levels(task, config.n_trials) for task in tasks]
 
 
+def _last_test(run: Path, maps: tuple[str, ...]) -> list[str]:
+    """Say what the run's own last test found, and why that differs."""
+    from freeproj.experiments.run import read_run
+
+    row = read_run(run).log()[-1]
+    found = {name: row.get(f"test/{name}/episodes/episode_return") for name in maps}
+    known = [
+        f"{name} {_shown(value, 3)}"
+        for name, value in found.items()
+        if value is not None
+    ]
+    if not known:
+        return []
+    return [
+        f"The run's own last test: {', '.join(known)}. It played other episodes, drawn "
+        "from the run's seed."
+    ]
+
+
 def _norms(
     config: TrainConfig, tasks: list[str], maps: dict[str, Evaluation]
 ) -> dict[str, float]:
@@ -183,6 +206,7 @@ def _levels(task: str, n_trials: int) -> str:
 @_TASK
 @click.option(
     "--map",
+    "--maps",
     "map_",
     default="",
     help="Map to play under. Default: the first of the run's.",
@@ -205,15 +229,20 @@ def watch(
 
     loaded = load_agent(run)
     env = loaded.config.evaluation_env(task, map_ or loaded.config.test_maps[0])
-    frames = play_episode(loaded.agent, env, seed)
     if gif is None:
-        for frame in frames:
+        for frame in play_episode(loaded.agent, env, seed):
             echo(frame.text)
             time.sleep(delay)
         return
+    with working("drawing"):
+        save_episode(loaded, env, gif, seed)
+    echo(gif)
+
+
+def save_episode(loaded: LoadedAgent, env: MetaEnv, path: Path, seed: int = 0) -> None:
+    """Play an episode and save it as a GIF."""
+    from freeproj.learning.watch import play_episode
     from freeproj.report.animation import save_gif
 
-    with working("drawing"):
-        title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
-        path = save_gif(gif, frames, title)
-    echo(path)
+    title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
+    save_gif(path, play_episode(loaded.agent, env, seed), title)

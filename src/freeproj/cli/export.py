@@ -21,7 +21,13 @@ _MAPS = ("tile", "minus_tile", "random", "zero")
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--hub",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write in the layout of the Hugging Face Hub: safetensors, model "
+    "card, replay. Nothing is uploaded.",
+)
 @click.option(
     "--command", default="", help="Text for the card: how the agent was trained."
 )
@@ -29,26 +35,59 @@ _MAPS = ("tile", "minus_tile", "random", "zero")
     "--does-not", default="", help="Text for the card: what the agent does not do."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")
-def export(run: Path, file: Path, command: str, does_not: str, as_json: bool) -> None:
-    """Save the agent of RUN as FILE, which must end in .npz.
+def export(
+    run: Path,
+    file: Path | None,
+    hub: Path | None,
+    command: str,
+    does_not: str,
+    as_json: bool,
+) -> None:
+    """Save the agent of RUN as FILE, which must end in .npz, or as a folder.
 
-    FILE holds weights, settings and a card with its returns on four maps. Use it
-    wherever a command takes a run, or in Python with `freeproj.load_agent(FILE)`.
+    FILE holds weights, settings and a card with its returns on four maps. Use it, or
+    the folder of `--hub`, wherever a command takes a run, or in Python with
+    `freeproj.load_agent`.
     """
     from freeproj.experiments.agents import export_agent, load_agent
 
+    if file is None and hub is None:
+        raise click.UsageError("Name a FILE ending in .npz, or a folder by `--hub`.")
     loaded = load_agent(run)
-    with working("testing for the card"):
-        card: dict[str, Any] = _card(loaded)
-    card |= {"command": command, "does_not": does_not}
-    export_agent(loaded, file, card)
+    card: dict[str, Any] = loaded.card
+    if not card.get("returns"):
+        with working("testing for the card"):
+            card = _card(loaded)
+    said = {"command": command, "does_not": does_not}
+    card = said | card | {key: text for key, text in said.items() if text}
+    if file is not None:
+        export_agent(loaded, file, card)
+    if hub is not None:
+        _write_hub(loaded, hub, card, run.name)
     if as_json:
         click.echo(json.dumps(card, indent=2))
         return
     for name, found in card["returns"].items():
         trials = "  ".join(_number(value) for value in found["trials"])
         click.echo(f"{name:<11}{_number(found['mean'])} a trial; by trial  {trials}")
-    click.echo(file)
+    for path in (file, hub):
+        if path is not None:
+            click.echo(path)
+
+
+def _write_hub(
+    loaded: LoadedAgent, folder: Path, card: dict[str, Any], name: str
+) -> None:
+    """Write the folder; its replay is an episode under an unseen projection."""
+    from freeproj.cli.evaluate import save_episode
+    from freeproj.experiments.hub import REPLAY, write_hub
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with working("drawing an episode"):
+        save_episode(
+            loaded, loaded.config.evaluation_env("", "random"), folder / REPLAY
+        )
+    write_hub(loaded.agent, loaded.config, folder, card, name)
 
 
 def _card(loaded: LoadedAgent) -> dict[str, Any]:

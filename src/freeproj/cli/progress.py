@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-__all__ = ["held_out", "track", "working"]
+__all__ = ["track", "working"]
 
 _Item = TypeVar("_Item")
 
@@ -34,11 +34,6 @@ def track(
         yield from _bar(items, name, console)
     else:
         yield from _lines(items, name, console)
-
-
-def held_out(config: Any) -> str:
-    """Return the column of the log that progress shows: the first map's returns."""
-    return f"test/{config.test_maps[0]}/episodes/episode_return"
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from freeproj.cli.progress import held_out
+from freeproj.experiments.progress import held_out
 from freeproj.storage.names import printable
 
 __all__ = ["SweepView", "duration"]

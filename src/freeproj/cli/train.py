@@ -15,7 +15,7 @@ from freeproj.cli.trackers import Tracker, open_trackers
 from freeproj.storage.signals import stoppable, take_stop
 
 if TYPE_CHECKING:
-    from freeproj.cli.train_view import TrainProgress
+    from freeproj.experiments.progress import TrainProgress
 
 __all__ = ["train"]
 
@@ -61,7 +61,8 @@ def train(
     Without CONFIG the settings are the paper's. Rerun the same command to resume an
     interrupted run; a finished run is not trained again.
     """
-    from freeproj.cli.train_view import TrainProgress, summary, summary_text
+    from freeproj.cli.train_view import summary, summary_text
+    from freeproj.experiments.progress import TrainProgress
     from freeproj.experiments.run import open_run, run_training
     from freeproj.experiments.settings import flat, read_config, run_name
     from freeproj.storage.threads import n_threads

@@ -1,107 +1,15 @@
-"""Progress of training, and the summary at its end."""
+"""The summary at the end of a training run."""
 
 from __future__ import annotations
 
 import math
 import shlex
-import statistics
-import time
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
-
-from freeproj.cli.progress import held_out
 from freeproj.learning.config import TrainConfig
 
-__all__ = ["TrainProgress", "number", "summary", "summary_text"]
-
-_RECENT = 20  # updates over which the rate is taken
-
-
-class TrainProgress:
-    """A bar on a terminal, one changing line in a notebook, else a line per update.
-
-    with TrainProgress(config) as progress:
-        run_training(config, "runs", report=progress.show)
-    """
-
-    def __init__(self, config: TrainConfig, n_done: int = 0, quiet: bool = False):
-        self._console = Console(stderr=True)
-        self._config, self._quiet = config, quiet
-        self._times: list[float] = []
-        self._test = math.nan
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[numbers]}"),
-            TimeRemainingColumn(),
-        )
-        self._bar = Progress(*columns, console=self._console)
-        self._task = self._bar.add_task(
-            "compiling", total=config.n_updates, completed=n_done, numbers=""
-        )
-
-    def __enter__(self) -> TrainProgress:
-        if self._is_bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        if self._is_bar:
-            self._bar.stop()
-        elif self._console.is_jupyter and not self._quiet:
-            print()
-
-    @property
-    def _is_bar(self) -> bool:
-        return self._console.is_terminal and not self._quiet
-
-    def show(self, row: dict[str, Any]) -> None:
-        """Show one update."""
-        if self._quiet:
-            return
-        self._times = [*self._times[-_RECENT:], time.perf_counter()]
-        tested = row.get(held_out(self._config), math.nan)
-        self._test = self._test if math.isnan(tested) else tested
-        numbers = f"{self._rate()}  train {number(row['train/episode_return'])}"
-        if self._config.evaluation.every:
-            numbers += f"  test {number(self._test)}"
-        if self._is_bar:
-            self._bar.update(
-                self._task,
-                completed=row["update"],
-                description="training",
-                numbers=numbers,
-            )
-            return
-        line = f"[{row['update']}/{self._config.n_updates}] {numbers}"
-        if self._console.is_jupyter:
-            print(f"\r{line}", end="", flush=True)
-        else:
-            self._console.print(line, markup=False)
-
-    def _rate(self) -> str:
-        """Steps per second of the median update: the first one includes compiling."""
-        pairs = zip(self._times, self._times[1:], strict=False)
-        spent = [after - before for before, after in pairs]
-        if not spent:
-            return "– steps/s"
-        steps = self._config.n_envs * self._config.n_steps
-        return f"{steps / statistics.median(spent):,.0f} steps/s"
-
-
-def number(value: float) -> str:
-    """Write a return; a dash where there is none yet."""
-    return f"{value:.2f}" if math.isfinite(value) else "–"
+__all__ = ["summary", "summary_text"]
 
 
 def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ pickled. Weights that are not finite, or not those of the checksum, are refused.
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,12 +23,15 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.agents import ActorCritic
+from freeproj.envs import task_name
 from freeproj.experiments.arrays import (
     check_finite,
     load_tree,
     save_tree,
     tree_digest,
 )
+from freeproj.experiments.hub import is_hub, read_hub
+from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, parse_toml, to_toml
 from freeproj.learning.config import TrainConfig
@@ -65,6 +69,15 @@ class LoadedAgent:
     def env(self) -> MetaEnv:
         """The meta-environment that the agent is tested in."""
         return self.config.evaluation_env("", self.config.test_maps[0])
+
+    @property
+    def own_task(self) -> str:
+        """The task that the agent was trained on; of several, the first."""
+        return self.config.tasks[0]
+
+    def player(self, task: Any = "") -> AgentPlayer:
+        """Return what plays many episodes of a task at once, for `certify`."""
+        return AgentPlayer(self.agent, self.config, task_name(task))
 
     def reset(self, map: str = "tile", seed: int = 0) -> None:  # noqa: A002
         """Begin an episode: empty the memory, choose how observations are projected.
@@ -104,6 +117,21 @@ class LoadedAgent:
             f"n = {law.n_generators}, ℓ = {law.length}, d = {law.dim}, "
             f"seed {config.seed}, {n_weights:,} weights)"
         )
+
+    def _repr_html_(self) -> str:
+        returns = self.card.get("returns", {}).items()
+        rows = "".join(
+            f"<tr><td>{html.escape(str(name))}</td><td>{_shown(found)}</td></tr>"
+            for name, found in returns
+        )
+        head = "<tr><th>test map</th><th>return of a trial</th></tr>"
+        table = f"<table>{head}{rows}</table>" if rows else ""
+        return f"<p>{html.escape(repr(self))}</p>{table}"
+
+
+def _shown(found: Mapping[str, Any]) -> str:
+    mean = found.get("mean")
+    return "–" if mean is None else f"{mean:+.3f}"
 
 
 class _Player:
@@ -161,7 +189,7 @@ def _act(agent: ActorCritic, env: MetaEnv, state, memory, key, now, greedy: bool
 
 
 def load_agent(source: str | Path) -> LoadedAgent:
-    """Load an agent: a shipped one by its name, a run's, or an exported file.
+    """Load an agent: a shipped one by its name, a run's, an exported file or folder.
 
     For an unfinished run this is the agent of its last update.
     """
@@ -169,7 +197,7 @@ def load_agent(source: str | Path) -> LoadedAgent:
     if str(source) in PRETRAINED:
         path = _FOLDER / f"{source}.npz"
     if path.is_dir():
-        return _agent_of_run(path)
+        return LoadedAgent(*read_hub(path)) if is_hub(path) else _agent_of_run(path)
     if not path.is_file():
         raise FileNotFoundError(
             f"{source}: no such run or file, and not a shipped agent."

@@ -35,6 +35,7 @@ from freeproj.projection import matrices
 __all__ = [
     "EpisodeStats",
     "Evaluation",
+    "check_fits",
     "evaluate",
     "evaluate_maps",
     "map_norms",
@@ -92,7 +93,7 @@ def evaluate(
     """
     chosen = (maps,) if isinstance(maps, str) else tuple(maps) or config.test_maps
     env = config.evaluation_env(task)
-    _check_fits(config.training_env(), env, task)
+    check_fits(config.training_env(), env, task)
     plan = config.evaluation
     key_maps, key_play = jax.random.split(key)
     params, rows = map_table(key_maps, env, chosen, plan.n_envs)
@@ -262,7 +263,8 @@ def _random_rows(
     return env.table_of(fitted)
 
 
-def _check_fits(trained: MetaEnv, env: MetaEnv, task: str) -> None:
+def check_fits(trained: MetaEnv, env: MetaEnv, task: str) -> None:
+    """Refuse a task whose inputs or actions are not those of the training."""
     kinds = [type(each.action_space).__name__ for each in (trained, env)]
     if kinds[0] != kinds[1]:
         words = {"Box": "continuous", "Discrete": "discrete"}

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, PyTree
 
 from freeproj.agents import ActorCritic
 from freeproj.envs import Environment
-from freeproj.learning.rollout import RolloutState, play_step, start_rollout
+from freeproj.learning.rollout import play_step, start_rollout
 from freeproj.meta.episodes import MetaEnv
 
 __all__ = ["Frame", "play_episode", "watch_episode"]
@@ -27,7 +27,8 @@ class Frame(NamedTuple):
     `returns` has one entry for each trial begun so far; the last one includes `reward`.
     """
 
-    task: str  # drawn as text, as a player may know it
+    env: Environment
+    state: PyTree  # of the task
     seen: Float[np.ndarray, " d_in"]  # the observation as the agent sees it
     action: str
     reward: float
@@ -35,6 +36,11 @@ class Frame(NamedTuple):
     n_trials: int
     trial_ended: bool
     returns: tuple[float, ...]
+
+    @property
+    def task(self) -> str:
+        """The task drawn as text, as a player may know it."""
+        return self.env.render(self.state)
 
     @property
     def text(self) -> str:
@@ -71,7 +77,8 @@ def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Fr
         returns[-1] += float(happened.reward[0])
         ended = bool(info["trial_ended"][0])
         yield Frame(
-            task=_drawn(task, before, index),
+            env=task,
+            state=jax.tree.map(lambda leaf: leaf[0], before.episodes.current[index]),
             seen=np.asarray(before.inputs[0, seen]),
             action=_named(task, np.asarray(happened.action[0])),
             reward=float(happened.reward[0]),
@@ -84,11 +91,6 @@ def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Fr
             return
         if ended:
             returns.append(0.0)
-
-
-def _drawn(task: Environment, state: RolloutState, index: int) -> str:
-    own = state.episodes.current[index]
-    return task.render(jax.tree.map(lambda leaf: leaf[0], own))
 
 
 def _named(task: Environment, action: np.ndarray) -> str:

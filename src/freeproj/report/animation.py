@@ -1,4 +1,7 @@
-"""An episode as a GIF: the task, what the agent sees, its actions and its returns."""
+"""An episode as a GIF: the task, what the agent sees, its actions and its returns.
+
+The task is drawn as in `envs.drawing`: a pole is a pole.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image, ImageDraw, ImageFont
 
+from freeproj.envs.drawing import draw_picture
 from freeproj.learning.watch import Frame
 from freeproj.storage.files import write_atomically
 
@@ -16,7 +20,7 @@ __all__ = ["draw_frame", "save_gif"]
 
 _WIDTH, _MARGIN = 600, 20.0
 _LINE, _CELL, _BAR = 16, 24, 76  # heights: of a line, of a cell, of the bars
-_MOST_LINES = 20  # of a task drawn as text
+_PICTURE = 240  # height of the task
 _INK, _FAINT, _GOOD, _BAD = "#222222", "#767676", "#1a7f37", "#b42318"
 _STEPS_PER_SECOND = 5
 _MOST_FRAMES = 600
@@ -36,10 +40,7 @@ def save_gif(
     frames = _thinned(list(frames))
     seen = max(float(np.abs(frame.seen).max(initial=0)) for frame in frames) or 1.0
     most = scale or max(abs(r) for frame in frames for r in frame.returns) or 1.0
-    n_lines = min(max(len(f.task.splitlines()) for f in frames), _MOST_LINES)
-    images = [
-        draw_frame(frame, title, seen, most, n_lines).quantize(64) for frame in frames
-    ]
+    images = [draw_frame(frame, title, seen, most).quantize(64) for frame in frames]
     milliseconds = 1000 // _STEPS_PER_SECOND
     # Hold the end of a trial for a moment, and the end of the episode for longer.
     times = [milliseconds * (3 if frame.trial_ended else 1) for frame in frames]
@@ -60,23 +61,22 @@ def save_gif(
 
 
 def draw_frame(
-    frame: Frame, title: str, seen_scale: float, scale: float, n_lines: int = 1
+    frame: Frame, title: str, seen_scale: float, scale: float
 ) -> Image.Image:
     """Draw one frame.
 
     Args:
         seen_scale: the largest entry of any observation, for the colours.
         scale: the return of a trial that fills its bar.
-        n_lines: lines that are left for the task.
     """
-    cells = 60.0 + _LINE * (n_lines + 1.5)
+    cells = 60.0 + _PICTURE + 1.5 * _LINE
     action, bars = cells + _CELL + 14, cells + _CELL + 44
     image = Image.new("RGB", (_WIDTH, int(bars + 2 * _LINE + _BAR + 24)), "white")
     draw = ImageDraw.Draw(image)
     _text(draw, _MARGIN, 12.0, title, _INK, 16)
     _text(draw, _MARGIN, 42.0, "the task (hidden from the agent)", _FAINT, 11)
-    for row, line in enumerate(frame.task.splitlines()[:n_lines]):
-        _text(draw, _MARGIN, 58.0 + _LINE * row, line, _INK, 13)
+    picture = Image.fromarray(draw_picture(frame.env, frame.state))
+    image.paste(picture, ((_WIDTH - picture.width) // 2, 58))
     legend = "what the agent sees (red: positive, blue: negative)"
     _text(draw, _MARGIN, cells - _LINE, legend, _FAINT, 11)
     _cells(draw, cells, frame.seen, seen_scale)

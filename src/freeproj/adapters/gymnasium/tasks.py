@@ -229,7 +229,7 @@ def draw_game(game: games.Game, state: Any, render_mode: str) -> str | np.ndarra
         caption = f"trial {int(state.trial) + 1} of {game.n_trials}"
         game, state = game.tasks[task], state.current[task]
     if render_mode == "rgb_array":
-        from freeproj.adapters.gymnasium.drawing import draw_picture
+        from freeproj.envs.drawing import draw_picture
 
         return draw_picture(game, state, caption)
     return f"{caption}\n{game.render(state)}".lstrip("\n")

@@ -1,0 +1,226 @@
+"""Many copies of one task, stepped together: where an agent is certified.
+
+A task of this package is stepped by one compiled function, and needs no Gymnasium.
+Anything else is a Gymnasium environment, stepped copy by copy.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from freeproj.envs import Box, Discrete, Environment, make
+from freeproj.envs.registry import find
+
+__all__ = ["Arena", "GymArena", "Shown", "TaskArena", "open_arena"]
+
+_MOST_STEPS = 5_000  # of a trial whose environment sets no limit
+
+# observations, rewards, which trials have ended
+Shown = tuple[
+    Float[np.ndarray, "copies d_obs"],
+    Float[np.ndarray, " copies"],
+    Bool[np.ndarray, " copies"],
+]
+
+
+@runtime_checkable
+class Arena(Protocol):
+    """Copies of a task; `begin` starts a trial in some of them, `step` moves all."""
+
+    name: str
+    n_copies: int
+    obs_dim: int
+    action_space: Box | Discrete
+
+    def begin(
+        self,
+        starts: Int[np.ndarray, " copies"],
+        lucks: Int[np.ndarray, " copies"],
+        where: Bool[np.ndarray, " copies"],
+    ) -> Float[np.ndarray, "copies d_obs"]:
+        """Start a trial where asked; return what every copy shows.
+
+        Args:
+            starts: seeds of the initial states.
+            lucks: seeds of what is random later, where the two can be told apart.
+        """
+        ...
+
+    def step(self, actions: np.ndarray, where: Bool[np.ndarray, " copies"]) -> Shown:
+        """Step the copies that are being played; the others are left alone."""
+        ...
+
+
+def open_arena(env: Any, n_copies: int) -> Arena:
+    """Open copies of a task.
+
+    Args:
+        env: a task of this package or its name; a Gymnasium id; a function that makes
+            an environment; or one environment, copied if it has an id.
+    """
+    if isinstance(env, str) and _is_task(env):
+        env = make(env)
+    if isinstance(env, Environment):
+        return TaskArena(env, n_copies)
+    return GymArena(*_makers(env, n_copies))
+
+
+def _is_task(name: str) -> bool:
+    try:
+        find(name.partition("(")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _makers(env: Any, n_copies: int) -> tuple[Callable[[], Any], int]:
+    """Return what makes an environment, and how many it can make."""
+    import gymnasium as gym
+
+    if isinstance(env, str):
+        import freeproj.adapters.gymnasium  # noqa: F401  registers our ids
+
+        try:
+            spec = gym.spec(env)
+        except gym.error.Error as error:
+            raise ValueError(f"No task or environment {env!r}: {error}") from error
+        return lambda: gym.make(spec, disable_env_checker=True), n_copies
+    if isinstance(env, gym.Env):
+        if env.spec is None:
+            return lambda: env, 1
+        kept = copy.deepcopy(env.spec)
+        return lambda: gym.make(kept, disable_env_checker=True), n_copies
+    if callable(env):
+        return env, n_copies
+    raise TypeError(
+        "`env` must be a task, its name, a Gymnasium id, an environment, or a function "
+        f"that makes one, got {type(env).__name__}."
+    )
+
+
+class TaskArena:
+    """Copies of a task of this package, in one compiled step."""
+
+    def __init__(self, task: Environment, n_copies: int):
+        self.name, self.n_copies = task.name, n_copies
+        self.obs_dim = task.observation_space.size
+        self.action_space = task.action_space
+        self._params = task.default_params
+        self._reset = jax.jit(jax.vmap(task.reset, in_axes=(0, None)))
+        self._step = jax.jit(jax.vmap(task.step, in_axes=(0, 0, 0, None)))
+        self._state: Any = None
+        self._shown = np.zeros((n_copies, self.obs_dim), np.float32)
+        self._lucks = np.zeros(n_copies, np.uint32)
+        self._times = np.zeros(n_copies, np.uint32)
+
+    def begin(self, starts, lucks, where) -> Float[np.ndarray, "copies d_obs"]:
+        """Start a trial where asked; return what every copy shows."""
+        shown, state = self._reset(_keys(starts, np.zeros_like(starts)), self._params)
+        if self._state is not None:
+            state = _chosen(where, state, self._state)
+        self._state = state
+        self._shown = np.where(where[:, None], shown, self._shown)
+        self._lucks = np.where(where, lucks, self._lucks)
+        self._times = np.where(where, 0, self._times)
+        return self._shown
+
+    def step(self, actions: np.ndarray, where: Bool[np.ndarray, " copies"]) -> Shown:
+        """Step all copies; those not played have ended, and stay as they are."""
+        keys = _keys(self._lucks, self._times + 1)
+        found = self._step(keys, self._state, jnp.asarray(actions), self._params)
+        shown, self._state, rewards, terminated, truncated, _ = found
+        self._times = self._times + 1
+        self._shown = np.asarray(shown, np.float32)
+        ended = np.asarray(terminated) | np.asarray(truncated)
+        return self._shown, np.where(where, rewards, 0.0), ended & where
+
+
+@jax.jit
+def _keys(seeds, numbers):
+    """Return a key for each pair of a seed and a number."""
+    fold = jax.vmap(
+        lambda seed, number: jax.random.fold_in(jax.random.key(seed), number)
+    )
+    return fold(jnp.asarray(seeds, jnp.uint32), jnp.asarray(numbers, jnp.uint32))
+
+
+@jax.jit
+def _chosen(where, new, old):
+    def choose(a, b):
+        return jnp.where(where.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(choose, new, old)
+
+
+class GymArena:
+    """Copies of a Gymnasium environment whose observations flatten to a vector."""
+
+    def __init__(self, maker: Callable[[], Any], n_copies: int):
+        from freeproj.adapters.flatten import flat_space
+
+        self._envs = [maker() for _ in range(n_copies)]
+        first = self._envs[0]
+        spec = getattr(first, "spec", None)
+        self.name = spec.id if spec is not None else type(first.unwrapped).__name__
+        self.n_copies = n_copies
+        self._space = first.observation_space
+        self.obs_dim = flat_space(self._space).shape[0]
+        self.action_space = _space_of(first.action_space)
+        limit = getattr(spec, "max_episode_steps", None)
+        self._most = limit or _MOST_STEPS
+        self._times = np.zeros(n_copies, int)
+        self._shown = np.zeros((n_copies, self.obs_dim), np.float32)
+
+    def begin(self, starts, lucks, where) -> Float[np.ndarray, "copies d_obs"]:
+        """Start a trial where asked; a seed decides the start and all that follows."""
+        shown = self._shown.copy()
+        for index in np.flatnonzero(where):
+            first, _ = self._envs[index].reset(seed=int(starts[index]))
+            shown[index], self._times[index] = self._flat(first), 0
+        self._shown = shown
+        return shown
+
+    def step(self, actions: np.ndarray, where: Bool[np.ndarray, " copies"]) -> Shown:
+        """Step the copies that are being played."""
+        shown, rewards = self._shown.copy(), np.zeros(self.n_copies)
+        ended = np.zeros(self.n_copies, bool)
+        for index in np.flatnonzero(where):
+            env = self._envs[index]
+            observation, reward, over, late, _ = env.step(
+                self._own(env.action_space, actions[index])
+            )
+            self._times[index] += 1
+            shown[index], rewards[index] = self._flat(observation), reward
+            ended[index] = over or late or self._times[index] >= self._most
+        self._shown = shown
+        return shown, rewards, ended
+
+    def _flat(self, observation: Any) -> Float[np.ndarray, " d_obs"]:
+        from freeproj.adapters.flatten import flatten_one
+
+        return flatten_one(self._space, observation)
+
+    def _own(self, space: Any, action: Any) -> Any:
+        """Return an action as the environment takes it."""
+        if isinstance(self.action_space, Discrete):
+            return int(action) + int(space.start)
+        return np.asarray(action, space.dtype).reshape(space.shape)
+
+
+def _space_of(space: Any) -> Box | Discrete:
+    """Return Gymnasium's action space as ours; vectors for boxes of any shape."""
+    import gymnasium as gym
+
+    if isinstance(space, gym.spaces.Discrete):
+        return Discrete(int(space.n))
+    if isinstance(space, gym.spaces.Box):
+        low, high = space.low.ravel().tolist(), space.high.ravel().tolist()
+        return Box(tuple(low), tuple(high))
+    raise ValueError(f"Actions must be Discrete or a Box, got {space}.")

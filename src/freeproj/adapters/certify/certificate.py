@@ -1,0 +1,237 @@
+"""A certificate: the verdict, the sentence that says it, and the card to keep."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from freeproj.adapters.certify.playing import Episodes
+from freeproj.adapters.certify.rule import (
+    REQUIREMENTS,
+    VERDICTS,
+    Estimate,
+    Finding,
+    Row,
+    judge,
+    table,
+)
+from freeproj.storage.files import write_atomically
+from freeproj.storage.names import suggestion
+
+__all__ = ["Certificate", "certificate"]
+
+_STYLE = (
+    "body{font:15px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse}td,th{padding:.2rem .6rem;text-align:right;"
+    "border-bottom:1px solid #ccc}td:nth-child(-n+2),th:nth-child(-n+2)"
+    "{text-align:left}"
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Whether an agent adapts: a verdict, the sentence that says it, and the table."""
+
+    agent: str
+    task: str
+    n_episodes: int
+    n_trials: int
+    input_dim: int
+    seed: int
+    verdict: str  # one of `VERDICTS`
+    sentence: str
+    rows: tuple[Row, ...]
+
+    def __getitem__(self, name: str) -> Row:
+        """Return the row of a condition."""
+        rows = {row.name: row for row in self.rows}
+        if name not in rows:
+            raise KeyError(
+                f"No condition {name!r}.{suggestion(name, rows)} Known: "
+                f"{', '.join(rows)}."
+            )
+        return rows[name]
+
+    def meets(self, requirement: str) -> bool:
+        """Whether the verdict meets `uses`, `adapts` or `invariant`."""
+        if requirement not in REQUIREMENTS:
+            known = ", ".join(REQUIREMENTS)
+            near = suggestion(requirement, REQUIREMENTS)
+            raise ValueError(f"No requirement {requirement!r}.{near} Known: {known}.")
+        return self.verdict in REQUIREMENTS[requirement]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; what is missing is None."""
+        found = dataclasses.asdict(self)
+        found["rows"] = [
+            {
+                name: value._asdict() if isinstance(value, Estimate) else value
+                for name, value in row._asdict().items()
+            }
+            for row in self.rows
+        ]
+        return _without_nans(found)
+
+    def to_markdown(self) -> str:
+        """Return the card in Markdown."""
+        head, *lines = _cells(self)
+        rule = ["---", "---", *["---:"] * (len(head) - 2)]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
+        return f"# {self._title}\n\n**{self.sentence}**\n\n{table}\n\n{_note(self)}\n"
+
+    def to_html(self) -> str:
+        """Return the card as a page that needs no other file."""
+        title = html.escape(self._title)
+        return (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}'
+            f"</title><style>{_STYLE}</style><body>{self._repr_html_()}</body></html>\n"
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the card; the name's end says how: .md, .html or .json."""
+        path = Path(path)
+        writers = {".md": self.to_markdown, ".html": self.to_html, ".json": self._json}
+        if path.suffix not in writers:
+            raise ValueError(f"A card ends in .md, .html or .json, got {path}.")
+        text = writers[path.suffix]()
+        write_atomically(path, lambda file: file.write(text.encode()))
+        return path
+
+    def __str__(self) -> str:
+        lines = _cells(self)
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        widths[1] = 0  # what a condition is stands in cards only
+        table = [
+            "  ".join(
+                cell.ljust(width) if place == 0 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+                if place != 1
+            )
+            for line in lines
+        ]
+        return "\n".join([self._title, "", *table, "", self.sentence])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head, *lines = [[html.escape(cell) for cell in row] for row in _cells(self)]
+        rows = "".join(f"<tr><td>{'</td><td>'.join(line)}</td></tr>" for line in lines)
+        return (
+            f"<h3>{html.escape(self._title)}</h3>"
+            f"<p><strong>{html.escape(self.sentence)}</strong></p>"
+            f"<table><tr><th>{'</th><th>'.join(head)}</th></tr>{rows}</table>"
+            f"<p>{html.escape(_note(self))}</p>"
+        )
+
+    def _json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2) + "\n"
+
+    @property
+    def _title(self) -> str:
+        return f"Does it adapt? {self.agent} on {self.task}"
+
+
+def certificate(
+    agent: str, task: str, input_dim: int, seed: int, episodes: Episodes
+) -> Certificate:
+    """Judge the episodes of an agent."""
+    n_episodes, n_trials = episodes.returns["plain"].shape
+    rows, finding = table(episodes), judge(episodes.returns)
+    return Certificate(
+        agent=agent,
+        task=task,
+        n_episodes=n_episodes,
+        n_trials=n_trials,
+        input_dim=input_dim,
+        seed=seed,
+        verdict=finding.verdict,
+        sentence=_sentence({row.name: row for row in rows}, finding, n_episodes),
+        rows=rows,
+    )
+
+
+def _sentence(rows: dict[str, Row], finding: Finding, n_episodes: int) -> str:
+    """Say the verdict with the numbers that decided it."""
+    verdict, reference = finding.verdict, rows[finding.reference]
+    random, blanked = rows["random"], rows["blanked"]
+    says = VERDICTS[verdict].capitalize()
+    if verdict == "ignores":
+        return (
+            f"{says}: it earns {_number(reference.value.mean)} a trial with it "
+            f"({reference.name}) and {_number(blanked.value.mean)} when it is blanked."
+        )
+    if verdict == "invariant":
+        return (
+            f"{says}: under {n_episodes} unseen random projections "
+            f"{_percent(random.equal)} of its trials earn exactly what they earn in "
+            f"plain ({_number(random.value.mean)} a trial, "
+            f"{_number(blanked.value.mean)} blanked)."
+        )
+    share = finding.share
+    kept = (
+        f"{says}: under {n_episodes} unseen random projections it keeps "
+        f"{_percent(share.mean)} [{100 * share.low:.0f}, {100 * share.high:.0f}] of "
+        f"what its observation is worth ({_number(random.value.mean)} a trial, "
+        f"{_number(reference.value.mean)} {reference.name}, "
+        f"{_number(blanked.value.mean)} blanked)"
+    )
+    if verdict != "adapts" or math.isnan(random.slope.mean):
+        return f"{kept}."
+    rises = "rises" if random.slope.low > 0 else "shows no rise"
+    return f"{kept}; its return {rises} over trials ({_range(random.slope, '+')})."
+
+
+def _cells(card: Certificate) -> list[list[str]]:
+    """Return the table as text, its head first."""
+    head = ["condition", "", "return", "95 % interval", "of plain", "first", "last"]
+    lines = [[*head, "slope", "equal"]]
+    for row in card.rows:
+        between = f"[{_number(row.value.low)}, {_number(row.value.high)}]"
+        numbers = (row.value.mean, row.first, row.last)
+        mean, first, last = map(_number, numbers)
+        share, equal = _percent(row.share.mean), _percent(row.equal)
+        slope = _number(row.slope.mean, "+")
+        cells = [row.name, row.what, mean, between, share, first, last, slope, equal]
+        lines.append(cells)
+    return lines
+
+
+def _note(card: Certificate) -> str:
+    return (
+        f"{card.n_episodes} episodes of {card.n_trials} trials under each condition, "
+        f"seed {card.seed}, the same starts and noise; the agent sees {card.input_dim} "
+        "numbers. Return: of a trial, with its 95 % interval over episodes. Of plain: "
+        "(return - blanked) / (plain - blanked). Slope: per trial. Equal: trials that "
+        "earn exactly what they earn in plain."
+    )
+
+
+def _range(value: Estimate, sign: str = "") -> str:
+    mean, low, high = (_number(each, sign) for each in value)
+    return f"{mean} [{low}, {high}] a trial"
+
+
+def _number(value: float, sign: str = "") -> str:
+    if not math.isfinite(value):
+        return "–"
+    return f"{value:{sign}.3f}" if abs(value) < 10 else f"{value:{sign}.1f}"
+
+
+def _percent(value: float) -> str:
+    # Adding 0 turns -0 into 0.
+    return f"{round(100 * value) + 0} %" if math.isfinite(value) else "–"
+
+
+def _without_nans(value: Any) -> Any:
+    """Return plain values in which what is not finite is None."""
+    if isinstance(value, dict):
+        return {name: _without_nans(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nans(each) for each in value]
+    is_missing = isinstance(value, float) and not math.isfinite(value)
+    return None if is_missing else value

@@ -1,0 +1,177 @@
+"""The rule that decides what may be said of an agent.
+
+The rule compares returns, episode by episode. The reference is plain, or the agent's
+own training projections where those are known and earn more; what an observation is
+worth is the reference minus blanked. In this order:
+
+1. *ignores its observation*: neither under the reference nor under unseen projections
+   does it earn more than blanked (95 % interval, by more than 5 % of the return).
+2. *memorised its projection*: under unseen projections it keeps less than half of what
+   its observation is worth (the interval of the share lies below 1/2).
+3. *undecided*: that interval contains 1/2; play more episodes.
+4. *invariant*: with the same starts and the same noise, at least 90 % of its trials
+   under unseen projections, and under the observation with its sign turned, earn
+   exactly what they earn in plain.
+5. *adapts within the episode*: all else. It was given a projection it had never seen,
+   and kept at least half.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from freeproj.adapters.certify.playing import CONDITIONS, Episodes
+from freeproj.stats.intervals import interval
+
+__all__ = ["REQUIREMENTS", "VERDICTS", "Estimate", "Finding", "Row", "judge", "table"]
+
+_Returns = Float[np.ndarray, "episodes trials"]
+
+# Verdicts, and what each says of an agent.
+VERDICTS = {
+    "ignores": "ignores its observation",
+    "memorised": "memorised its projection",
+    "undecided": "undecided: play more episodes",
+    "adapts": "adapts within the episode",
+    "invariant": "invariant",
+}
+# What may be required of an agent, and the verdicts that meet it.
+REQUIREMENTS = {
+    "uses": ("memorised", "undecided", "adapts", "invariant"),
+    "adapts": ("adapts", "invariant"),
+    "invariant": ("invariant",),
+}
+
+_KEEPS = 0.5  # the share of an observation's worth that an adapting agent keeps
+_EQUAL = 0.9  # the share of trials that are exactly equal
+_MARGIN = 0.05  # differences up to this share of the return count as none
+
+
+class Estimate(NamedTuple):
+    """A mean over episodes with its 95 % interval; nan where there is none."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Float[np.ndarray, " episodes"]) -> Estimate:
+        """Estimate a mean from one number per episode."""
+        # Not the bootstrap: under unseen projections most episodes earn little and a
+        # few a lot, and resampling those few gives intervals without end.
+        ends = interval(values, method="t")
+        low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
+        return cls(float(np.mean(values)), low, high)
+
+
+class Row(NamedTuple):
+    """A condition: returns of a trial, and how they compare with plain."""
+
+    name: str
+    what: str
+    value: Estimate  # the return of a trial
+    share: Estimate  # of what the observation is worth in plain
+    first: float  # the return of the first trial
+    last: float
+    slope: Estimate  # of the return over trials; nan where there is one trial
+    equal: float  # the share of trials that earn exactly what they do in plain
+
+
+class Finding(NamedTuple):
+    """A verdict and the numbers that decided it."""
+
+    verdict: str  # one of `VERDICTS`
+    reference: str  # the condition that unseen projections are compared with
+    worth: Estimate  # what the observation earns under the reference
+    share: Estimate  # of that worth, under unseen projections
+
+
+def judge(returns: Mapping[str, _Returns]) -> Finding:
+    """Apply the rule above to the returns under each condition."""
+    means = {name: found.mean(axis=1) for name, found in returns.items()}
+    known = [name for name in ("plain", "trained") if name in means]
+    reference = max(known, key=lambda name: float(means[name].mean()))
+    worth = Estimate.of(means[reference] - means["blanked"])
+    share = _share(means["random"], means[reference], means["blanked"])
+    return Finding(_verdict(returns, means, reference, share), reference, worth, share)
+
+
+def _verdict(
+    returns: Mapping[str, _Returns],
+    means: Mapping[str, Float[np.ndarray, " episodes"]],
+    reference: str,
+    share: Estimate,
+) -> str:
+    if not any(_uses(means[name], means["blanked"]) for name in (reference, "random")):
+        return "ignores"
+    if not math.isnan(share.mean) and share.low < _KEEPS:
+        return "memorised" if share.high < _KEEPS else "undecided"
+    equal = [_equal(returns[name], returns["plain"]) for name in ("random", "minus")]
+    return "invariant" if min(equal) >= _EQUAL else "adapts"
+
+
+def table(episodes: Episodes) -> tuple[Row, ...]:
+    """Return a row for each condition that was played."""
+    returns, n_trials = episodes.returns, episodes.returns["plain"].shape[1]
+    after = f"unseen projections, trials {n_trials + 1} to {2 * n_trials}"
+    named = {name: (CONDITIONS[name].what, found) for name, found in returns.items()}
+    named["beyond"] = after, episodes.beyond
+    plain, blanked = returns["plain"], returns["blanked"]
+    return tuple(
+        Row(
+            name=name,
+            what=what,
+            value=Estimate.of(found.mean(axis=1)),
+            share=_share(found.mean(axis=1), plain.mean(axis=1), blanked.mean(axis=1)),
+            first=float(found[:, 0].mean()),
+            last=float(found[:, -1].mean()),
+            slope=_slope(found),
+            equal=math.nan if name == "beyond" else _equal(found, plain),
+        )
+        for name, (what, found) in named.items()
+    )
+
+
+def _uses(
+    seeing: Float[np.ndarray, " episodes"], blanked: Float[np.ndarray, " episodes"]
+) -> bool:
+    """Whether the observation earns more than the margin."""
+    size = max(abs(float(seeing.mean())), abs(float(blanked.mean())))
+    return Estimate.of(seeing - blanked).low > _MARGIN * size
+
+
+def _share(
+    values: Float[np.ndarray, " episodes"],
+    reference: Float[np.ndarray, " episodes"],
+    blanked: Float[np.ndarray, " episodes"],
+) -> Estimate:
+    """Estimate (values - blanked) / (reference - blanked), a ratio of two means.
+
+    Its interval is that of the linearised ratio. Where the observation is worth nothing
+    under the reference there is no share.
+    """
+    if not _uses(reference, blanked):
+        return Estimate(math.nan, math.nan, math.nan)
+    worth = float((reference - blanked).mean())
+    share = float((values - blanked).mean()) / worth
+    rest = (values - blanked) - share * (reference - blanked)
+    return Estimate.of(share + rest / worth)
+
+
+def _slope(returns: _Returns) -> Estimate:
+    """Estimate the rise of the return from one trial to the next."""
+    n_trials = returns.shape[1]
+    if n_trials < 2:
+        return Estimate(math.nan, math.nan, math.nan)
+    times = np.arange(n_trials) - (n_trials - 1) / 2
+    return Estimate.of(returns @ times / (times @ times))
+
+
+def _equal(returns: _Returns, plain: _Returns) -> float:
+    """Return the share of trials that earn what they do in plain, up to rounding."""
+    return float(np.isclose(returns, plain, rtol=1e-5, atol=1e-7).mean())

@@ -1,0 +1,173 @@
+"""An agent as a folder in the layout of the Hugging Face Hub.
+
+    README.md            the model card: front matter with results, then text
+    model.safetensors    the weights, by name
+    config.toml          the settings
+    results.json         returns under each test projection
+    replay.gif           an episode, if one was drawn
+
+`load_agent` reads the folder. Nothing is uploaded; `hf upload NAME DIR` does that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freeproj.agents import ActorCritic
+from freeproj.experiments.arrays import check_finite
+from freeproj.experiments.run import state_shapes
+from freeproj.experiments.settings import config_from, read_toml, to_toml
+from freeproj.learning.config import TrainConfig
+from freeproj.storage.files import DAMAGED, read_regular, write_atomically
+from freeproj.storage.safetensors import read_safetensors, write_safetensors
+
+__all__ = ["REPLAY", "WEIGHTS", "is_hub", "read_hub", "write_hub"]
+
+WEIGHTS, REPLAY = "model.safetensors", "replay.gif"
+_MOST_CARD = 2**20  # bytes of the results
+
+_MAPS = {
+    "tile": "the tiled observation",
+    "minus_tile": "the tiled observation, sign turned",
+    "random": "unseen random projections",
+    "zero": "observation blanked",
+}
+
+
+def write_hub(
+    agent: ActorCritic,
+    config: TrainConfig,
+    folder: str | Path,
+    card: Mapping[str, Any],
+    name: str = "",
+) -> Path:
+    """Write weights, settings, results and model card; a replay found there is shown.
+
+    Args:
+        card: what `freeproj export` measured: `returns` under each map, and more.
+        name: of the model; by default the folder's.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "config.toml": to_toml(config),
+        "results.json": json.dumps(dict(card), indent=2) + "\n",
+        "README.md": _readme(name or folder.resolve().name, config, card, folder),
+    }
+    for file_name, text in texts.items():
+        data = text.encode()
+        write_atomically(folder / file_name, lambda file, d=data: file.write(d))
+    write_safetensors(folder / WEIGHTS, _by_name(agent), {"format": "freeproj"})
+    return folder
+
+
+def is_hub(folder: Path) -> bool:
+    """Whether a folder holds an agent in this layout."""
+    return (folder / WEIGHTS).is_file()
+
+
+def read_hub(folder: Path) -> tuple[ActorCritic, TrainConfig, dict[str, Any]]:
+    """Read agent, settings and results."""
+    config = config_from(read_toml(folder / "config.toml"))
+    like = state_shapes(config)[-1].agent
+    stored, _ = read_safetensors(folder / WEIGHTS)
+    expected = _by_name(like)
+    shapes = {name: leaf.shape for name, leaf in expected.items()}
+    if {name: array.shape for name, array in stored.items()} != shapes:
+        raise ValueError(
+            f"{folder / WEIGHTS} was written with other settings or another version: "
+            "its arrays do not fit."
+        )
+    leaves = [jnp.asarray(stored[name], leaf.dtype) for name, leaf in expected.items()]
+    agent = jax.tree.unflatten(jax.tree.structure(like), leaves)
+    check_finite(agent, folder / WEIGHTS)
+    return agent, config, _results(folder / "results.json")
+
+
+def _results(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    try:
+        return dict(json.loads(read_regular(path, _MOST_CARD)))
+    except DAMAGED:
+        raise ValueError(f"{path} is damaged; export the agent again.") from None
+
+
+def _by_name(agent: Any) -> dict[str, Any]:
+    """Return the arrays of an agent, or their shapes, by name, in the tree's order."""
+    return {
+        jax.tree_util.keystr(path, simple=True, separator="."): (
+            np.asarray(leaf) if isinstance(leaf, jax.Array | np.ndarray) else leaf
+        )
+        for path, leaf in jax.tree_util.tree_leaves_with_path(agent)
+    }
+
+
+def _readme(
+    name: str, config: TrainConfig, card: Mapping[str, Any], folder: Path
+) -> str:
+    """Write the model card: front matter in YAML, of which JSON is a part."""
+    tasks = list(config.tasks)
+    matter = {
+        "library_name": "freeproj",
+        "pipeline_tag": "reinforcement-learning",
+        "tags": ["reinforcement-learning", "in-context-learning", *tasks],
+        "model-index": [{"name": name, "results": _model_results(tasks, card)}],
+    }
+    lines = [f"{key}: {json.dumps(value)}" for key, value in matter.items()]
+    front = "\n".join(["---", *lines, "---"])
+    shown = f"![an episode]({REPLAY})\n\n" if (folder / REPLAY).is_file() else ""
+    return f"{front}\n\n# {name}\n\n{shown}{_text(config, card)}"
+
+
+def _model_results(tasks: list[str], card: Mapping[str, Any]) -> list[dict[str, Any]]:
+    metrics = [
+        {
+            "type": "mean_reward",
+            "name": f"return of a trial, {_MAPS.get(map_name, map_name)}",
+            "value": round(found["mean"], 4),
+            "verified": False,
+        }
+        for map_name, found in card.get("returns", {}).items()
+        if found.get("mean") is not None
+    ]
+    task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
+    named = "+".join(tasks)
+    data = {"name": named, "type": named}
+    return [{"task": task, "dataset": data, "metrics": metrics}] if metrics else []
+
+
+def _text(config: TrainConfig, card: Mapping[str, Any]) -> str:
+    law = config.projection
+    rows = [
+        f"| {_MAPS.get(map_name, map_name)} | {_number(found.get('mean'))} | "
+        f"{' '.join(_number(each) for each in found.get('trials', []))} |"
+        for map_name, found in card.get("returns", {}).items()
+    ]
+    table = "\n".join(
+        ["| test | return of a trial | by trial |", "|---|---|---|", *rows]
+    )
+    notes = [
+        f"{title}: {card[key]}\n"
+        for key, title in (("command", "Trained by"), ("does_not", "Limits"))
+        if card.get(key)
+    ]
+    return (
+        f"An agent for {', '.join(config.tasks)} behind random projections (memory "
+        f"{config.memory}, encoder {config.encoder}, n = {law.n_generators}, ℓ = "
+        f"{law.length}, d = {law.dim}, seed {config.seed}).\n\n{table}\n\n"
+        + "\n".join(notes)
+        + "\n```python\nimport freeproj as fp\n\n"
+        'agent = fp.load_agent("path/to/this/folder")\nagent.reset()\n```\n'
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.2f}"

@@ -1,0 +1,141 @@
+"""An agent as a player of many episodes at once, under any projections.
+
+`adapters.certify` asks for it: the agent is given plain observations, and sees them as
+in training (scaled, projected, in a frame) under the matrix of each episode.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+
+from freeproj.agents import ActorCritic
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.evaluate import check_fits
+from freeproj.learning.rollout import first_steps
+from freeproj.learning.train import draw_params, seed_key
+from freeproj.meta.episodes import MetaEnv, MetaState
+from freeproj.projection.maps import fixed_map
+
+__all__ = ["AgentPlayer", "Training"]
+
+
+class Training(NamedTuple):
+    """How the agent was trained, as far as it matters for playing."""
+
+    dim: int
+    scale: float
+    n_trials: int
+    same_start: bool
+    has_words: bool  # can be played under the projections of its training
+
+
+class AgentPlayer:
+    """Many episodes of an agent, from its own side: memory, projection, last action.
+
+    `begin` and `act` change them; the agent stays as it is.
+    """
+
+    def __init__(self, agent: ActorCritic, config: TrainConfig, task: str = ""):
+        self.name = "+".join(config.tasks)
+        law, played = config.projection, task or config.tasks[0]
+        self.input_dim = law.input_dim
+        self.habits = Training(
+            dim=law.dim,
+            scale=law.scale,
+            n_trials=config.n_trials,
+            same_start=config.trials == "same_start",
+            has_words=config.tasks == (played,),
+        )
+        self._agent, self._config = agent, config.stage_configs[-1]
+        self._env = config.evaluation_env(played)
+        check_fits(config.training_env(), self._env, played)
+
+    def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
+        """Return the matrix through which it sees the observation itself."""
+        name = "pad" if self._config.observation == "plain" else "tile"
+        return fixed_map(name, self.input_dim, obs_dim, self.habits.scale)
+
+    def begin(
+        self,
+        n_episodes: int,
+        matrices: Float[np.ndarray, "episodes d_in d_obs"] | None,
+        seed: int,
+    ) -> None:
+        """Begin an episode under each matrix; None: those of the last rollout."""
+        config, key = self._config, seed_key(self._config.seed)
+        if matrices is None:
+            params = draw_params(key, config, config.n_updates)
+        else:
+            params = self._env.draw_params(key)
+        key_start, self._key = jax.random.split(jax.random.key(seed))
+        _, states = jax.jit(self._env.reset_batch, static_argnums=2)(
+            key_start, params, n_episodes
+        )
+        if matrices is not None:
+            table = self._env.table_of(jnp.asarray(matrices))
+            states = states._replace(matrix=table[:, 0])
+        self._states = jax.vmap(self._env.unseen)(states)
+        self._memory: PyTree = self._agent.initial_state(n_episodes)
+        self._actions: Array | None = None
+        self._n_steps = 0
+
+    def act(
+        self,
+        observations: Float[np.ndarray, "episodes d_obs"],
+        rewards: Float[np.ndarray, " episodes"],
+        ended: Bool[np.ndarray, " episodes"],
+    ) -> np.ndarray:
+        """Return the task's own action for each episode; actions are sampled."""
+        key = jax.random.fold_in(self._key, self._n_steps)
+        now = _Now(
+            jnp.asarray(observations, jnp.float32),
+            self._actions,
+            jnp.asarray(rewards, jnp.float32),
+            jnp.asarray(ended),
+        )
+        self._actions, own, self._memory, self._states = _act(
+            self._agent, self._env, self._states, self._memory, key, now
+        )
+        self._n_steps += 1
+        return np.asarray(own)
+
+
+class _Now(NamedTuple):
+    """What an agent is told at a step."""
+
+    shown: Float[Array, "episodes d_obs"]
+    actions: Array | None  # that it took before
+    rewards: Float[Array, " episodes"]
+    ended: Bool[Array, " episodes"]
+
+
+@eqx.filter_jit
+def _act(
+    agent: ActorCritic,
+    env: MetaEnv,
+    states: MetaState,
+    memory: PyTree,
+    key: PRNGKeyArray,
+    now: _Now,
+) -> tuple[Array, Array, PyTree, MetaState]:
+    """Return actions, the same in the task's own terms, memory and states after."""
+
+    def observe(state, shown, action, reward, ended):
+        return env.observe(state._replace(shown=shown), action, reward, ended)
+
+    place = None if now.actions is None else 0
+    seen = jax.vmap(observe, in_axes=(0, 0, place, 0, 0))
+    inputs, states = seen(states, now.shown, now.actions, now.rewards, now.ended)
+    masks: Any = jax.vmap(env.action_mask)(states)
+    fresh = first_steps(env, inputs)
+    policy, _, memory = agent.step(inputs, memory, fresh, masks)
+    actions = policy.sample_with(agent.noise(key, (len(inputs),)))
+    translate = jax.vmap(env.actions.translate, in_axes=(0, 0, None))
+    own = translate(states.action_map, actions, 0)
+    return actions, own, memory, jax.vmap(env.after)(states, actions)

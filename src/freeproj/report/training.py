@@ -1,0 +1,229 @@
+"""Training as one writes it in a notebook: by the name of a preset.
+
+    result = fp.train("laptop", seed=0, task="HigherLower")
+    result.plot(); result.evaluate(maps=["tile", "random"]); result.save("mine.npz")
+
+The settings are those of the command `freeproj train`, and the same seed gives the same
+agent. `fp.train(key, config)` calls `learning.train` as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from freeproj.agents import ActorCritic
+from freeproj.envs import task_name
+from freeproj.experiments.agents import LoadedAgent, export_agent, load_agent
+from freeproj.experiments.hub import write_hub
+from freeproj.experiments.measures import Curve, Curves
+from freeproj.experiments.progress import TrainProgress
+from freeproj.experiments.run import run_training
+from freeproj.experiments.settings import dotted, flat, read_config
+from freeproj.learning import train as learning
+from freeproj.learning.config import TrainConfig
+from freeproj.learning.evaluate import Evaluation, evaluate
+from freeproj.learning.train import TrainResult, TrainState, seed_key
+from freeproj.storage.names import as_name
+
+__all__ = ["Trained", "train"]
+
+
+class Trained(TrainResult):
+    """A trained agent, one row of numbers for each update, and what to do with them."""
+
+    config: TrainConfig
+
+    def __new__(
+        cls, agent: ActorCritic, log: list[dict[str, Any]], config: TrainConfig
+    ) -> Trained:
+        made = super().__new__(cls, agent, log)
+        made.config = config
+        return made
+
+    @property
+    def loaded(self) -> LoadedAgent:
+        """The agent with its settings, to play with: see `fp.load_agent`."""
+        return LoadedAgent(self.agent, self.config)
+
+    def evaluate(
+        self, maps: str | Sequence[str] = (), task: str = "", seed: int = 0
+    ) -> dict[str, Evaluation]:
+        """Test the agent, by default on the maps of its settings."""
+        key = seed_key(seed)
+        return evaluate(key, self.agent, self.config, task=task, maps=maps)
+
+    def save(self, path: str | Path, card: Mapping[str, Any] | None = None) -> Path:
+        """Save the agent: as one file ending in .npz, or a folder in the Hub's layout.
+
+        `fp.load_agent` reads both.
+        """
+        given = {"task": list(self.config.tasks), **(card or {})}
+        if Path(path).suffix:
+            return export_agent(self.loaded, path, given)
+        return write_hub(self.agent, self.config, path, given)
+
+    def plot(self, metric: str = "") -> Any:
+        """Return a figure of returns against updates; needs matplotlib.
+
+        Args:
+            metric: a column of the log; by default returns in training and in tests.
+        """
+        from freeproj.report.figures.study_curves import draw_study_curves
+
+        names = [metric] if metric else self._returns
+        cells = {(_short(name),): self._curve(name) for name in names}
+        return draw_study_curves(Curves(("return",), cells), metric or "return")
+
+    def __repr__(self) -> str:
+        config = self.config
+        head = f"{'+'.join(config.tasks)}, {config.memory}, seed {config.seed}; "
+        return super().__repr__().replace("TrainResult(", f"Trained({head}", 1)
+
+    def _repr_html_(self) -> str:
+        last = self.log[-1] if self.log else {}
+        rows = "".join(
+            f"<tr><td>{html.escape(_short(name))}</td>"
+            f"<td>{_number(last.get(name, math.nan))}</td></tr>"
+            for name in self._returns
+        )
+        head = f"<tr><th>{len(self.log)} updates</th><th>return of an episode</th></tr>"
+        return f"<p>{html.escape(repr(self))}</p><table>{head}{rows}</table>"
+
+    @property
+    def _returns(self) -> list[str]:
+        """The columns of the log with returns of whole episodes."""
+        tests = [
+            f"test/{name}/episodes/episode_return" for name in self.config.test_maps
+        ]
+        known = {name for row in self.log for name in row}
+        return [name for name in ("train/episode_return", *tests) if name in known]
+
+    def _curve(self, name: str) -> Curve:
+        rows = [row for row in self.log if name in row]
+        if not rows:
+            known = ", ".join(sorted({each for row in self.log for each in row}))
+            raise ValueError(f"The log has no column {name!r}. Known: {known}.")
+        updates = np.array([row["update"] for row in rows])
+        values = np.array([[row[name] for row in rows]], float)
+        return Curve(updates, (self.config.seed,), values)
+
+
+def train(
+    source: str | Path | TrainConfig | int | PRNGKeyArray = "laptop",
+    config: str | Path | TrainConfig | None = None,
+    *,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    progress: bool | None = None,
+    state: TrainState | None = None,
+    report: Callable[[TrainState, dict[str, Any]], None] | None = None,
+    **settings: Any,
+) -> Trained:
+    """Train an agent.
+
+        train("laptop", seed=0, task="HigherLower")   # a preset, a TOML file, settings
+        train(key, config)                            # a key or seed, and settings
+
+    Args:
+        source: a preset's name, a file or a `TrainConfig`; or a key or seed, then
+            followed by one of these.
+        seed: of the run; by default that of the settings.
+        out: a folder in which the run is stored as it goes, and from which it resumes;
+            by default nothing is stored.
+        progress: show progress on standard error; by default if no key is given.
+        state: resume from this state of the same run.
+        report: called after each update with state and row of the log.
+        **settings: override settings: `task="HigherLower"`, `ppo={"clip": 0.1}`.
+    """
+    key = None
+    if not isinstance(source, str | Path | TrainConfig):
+        key, seed = _key_and_seed(source, seed)
+        source = TrainConfig() if config is None else config
+    elif config is not None:
+        raise TypeError(
+            "`train` takes one config, after a key or a seed if there is one: "
+            f"train(0, {str(config)!r})."
+        )
+    chosen = _config(source, seed, settings)
+    shows = progress if progress is not None else key is None
+    key = seed_key(chosen.seed) if key is None else key
+    with TrainProgress(chosen, 0, quiet=not shows) as bar:
+        if out is not None:
+            run = run_training(chosen, out, report=bar.show)
+            return Trained(load_agent(run.folder).agent, run.log(), chosen)
+
+        def tell(now: TrainState, row: dict[str, Any]) -> None:
+            bar.show(row)
+            if report is not None:
+                report(now, row)
+
+        found = learning.train(key, chosen, state=state, report=tell)
+    return Trained(found.agent, found.log, chosen)
+
+
+def _key_and_seed(
+    given: Any, seed: int | None
+) -> tuple[PRNGKeyArray | None, int | None]:
+    """Return a key as it is, and an integer as the run's seed."""
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if seed is not None:
+            raise TypeError(f"Two seeds were given, {given} and {seed}; give one.")
+        return None, int(given)
+    if isinstance(given, jax.Array) and jnp.issubdtype(
+        given.dtype, jax.dtypes.prng_key
+    ):
+        return given, seed
+    raise TypeError(
+        "`train` takes the name of a preset, a TOML file, a TrainConfig, a seed or a "
+        f"key from jax.random.key, got {type(given).__name__}."
+    )
+
+
+def _config(
+    source: str | Path | TrainConfig, seed: int | None, settings: Mapping[str, Any]
+) -> TrainConfig:
+    """Read settings and override some."""
+    changes = {
+        name: value if isinstance(value, Mapping) else _plain(name, value)
+        for name, value in settings.items()
+    }
+    changes = dotted(changes) | ({} if seed is None else {"seed": seed})
+    if not isinstance(source, TrainConfig):
+        return read_config(source, changes)
+    if not changes:
+        return source
+    return read_config(None, flat(source) | changes)
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Return a setting as a file would say it: objects by their names."""
+    if name == "task":
+        several = isinstance(value, tuple | list)
+        return [task_name(each) for each in value] if several else task_name(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return as_name(value) if callable(value) else value
+
+
+def _short(name: str) -> str:
+    """Return `train`, or the map that was tested on."""
+    parts = name.split("/")
+    return (
+        f"test {parts[1]}"
+        if parts[0] == "test"
+        else name.removesuffix("/episode_return")
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if math.isfinite(value) else "–"
