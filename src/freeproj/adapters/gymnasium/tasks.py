@@ -1,5 +1,6 @@
 """Tasks and the meta-environment as `gymnasium.Env`.
 
+    import freeproj.gymnasium  # registers the ids
     env = gym.make("freeproj/HigherLower-v0")
     env = gym.make("freeproj/MetaEnv-v0", tasks="HigherLower", n_words=256, length=4)
 

@@ -1,6 +1,6 @@
 """Tasks and the meta-environment as `gymnasium.vector.VectorEnv`, all stepped at once.
 
-    envs = gym.make_vec("freeproj/HigherLower-v0", num_envs=64)
+    envs = gym.make_vec("freeproj.gymnasium:freeproj/HigherLower-v0", num_envs=64)
 
 Sub-environment i under seed s plays exactly what the single environment plays under
 seed s + i. All three autoreset modes of Gymnasium are there: NEXT_STEP (its default),
