@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from freeproj.adapters.gymnasium.actions import MapAction
+from freeproj.adapters.gymnasium.actions import ActionsByUse, MapAction
+from freeproj.adapters.gymnasium.frames import FrameObservation, FrameVectorObservation
 from freeproj.adapters.gymnasium.ids import register_all, task_ids
 from freeproj.adapters.gymnasium.observation import (
     ProjectObservation,
@@ -18,6 +19,9 @@ from freeproj.adapters.gymnasium.observation import (
 from freeproj.adapters.gymnasium.trials import TrialsWrapper
 
 __all__ = [
+    "ActionsByUse",
+    "FrameObservation",
+    "FrameVectorObservation",
     "MapAction",
     "MetaTaskEnv",
     "MetaTaskVectorEnv",

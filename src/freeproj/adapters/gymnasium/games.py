@@ -201,9 +201,10 @@ def _meta_bounds(
 
 
 def _projected_reach(meta: MetaEnv) -> float:
-    """Return a bound on every projected entry, for all words and base matrices.
+    """Return a bound on every entry that is seen, for all words and base matrices.
 
-    |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; other matrices have no such bound.
+    |(σ U ξ)_i| ≤ |σ U ξ| = σ |ξ| for orthogonal U; other matrices have no such bound. A
+    frame's coordinates do not exceed the norm either.
     """
     if meta.evaluation_map is None and not keeps_norms(meta.projection):
         return np.inf
@@ -216,9 +217,16 @@ def _projected_reach(meta: MetaEnv) -> float:
         largest = max(largest, float(np.linalg.norm(entries)))
     scale = meta.projection.scale
     if meta.evaluation_map is not None:
-        rows = np.asarray(meta.map_rows(meta.evaluation_map))[0]
-        scale = max(float(np.linalg.norm(row, axis=0).max()) for row in rows)
+        maps = np.asarray(meta.map_matrices(meta.evaluation_map))[0]
+        scale = max(_reach(each, meta.encoder == "frame") for each in maps)
     return scale * largest * (1 + 1e-5)  # room for rounding
+
+
+def _reach(matrix: Float[np.ndarray, "d_obs d_in"], whole: bool) -> float:
+    """Return how far one entry of ξ M, or its whole norm, can be for |ξ| = 1."""
+    if whole:
+        return float(np.linalg.norm(matrix, 2))
+    return float(np.linalg.norm(matrix, axis=0).max())
 
 
 def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, Array]:
