@@ -34,6 +34,7 @@ __all__ = [
     "make_meta",
     "observation_space_of",
     "params_of",
+    "some_action",
     "to_game_action",
 ]
 
@@ -168,6 +169,14 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.
     # Interpolated so that both bounds are reached exactly.
     share = (np.minimum(np.maximum(array.astype(np.float32), -1), 1) + 1) / 2
     return low * (1 - share) + high * share
+
+
+def some_action(game: Game, batch: tuple[int, ...] = ()) -> np.ndarray:
+    """Return an action that can be taken, to compile a step with."""
+    space = game.action_space
+    if isinstance(space, Discrete):
+        return np.zeros(batch, np.int32)
+    return to_game_action(game, np.zeros((*batch, space.size)), batch)
 
 
 @functools.cache
