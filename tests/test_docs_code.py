@@ -61,7 +61,7 @@ def test_commands_of_the_gymnasium_page_run_in_a_fresh_process(number):
     code = re.findall(r'^python -c "(.*)"$', page, re.MULTILINE)[number]
     if "stable_baselines3" in code:
         pytest.importorskip("stable_baselines3")
-    assert "freeproj." not in code, "ids are there without an import"
+    assert "freeproj.gymnasium:freeproj/" in code
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 

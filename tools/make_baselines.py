@@ -22,9 +22,9 @@ from freeproj.envs import (
     Concentration,
     CountRecall,
     Environment,
+    FlashCards,
     HigherLower,
     MultiarmedBandit,
-    PopgymRepeatPrevious,
     RepeatFirst,
     RepeatPrevious,
     VelocityOnlyCartPole,
@@ -32,6 +32,7 @@ from freeproj.envs import (
 )
 from freeproj.envs.baselines import Baselines
 from freeproj.envs.labyrinth import Labyrinth
+from freeproj.envs.repeat_previous import PopgymRepeatPrevious
 from players.best import find_ceilings
 from players.blind import blind_returns
 from players.ceilings import repeat_previous_perfect
@@ -72,7 +73,7 @@ def exact_chance(env: Environment) -> float | None:
     """Return the uniform policy's mean where it is known: answers are independent."""
     if isinstance(env, HigherLower | MultiarmedBandit):
         return 0.0
-    if isinstance(env, RepeatFirst | Autoencode):
+    if isinstance(env, RepeatFirst | Autoencode | FlashCards):
         return -0.5
     if isinstance(env, RepeatPrevious):
         return -repeat_previous_perfect(env) / 2
@@ -106,8 +107,8 @@ def main() -> None:
 
 def _tasks() -> list[Environment]:
     """All levels of all tasks, the paper's levels first, POPGym's own last."""
-    rank = {"Easy": 0, "Medium": 1, "Hard": 2}
-    levels = [(f, level) for f in REGISTRY.values() for level in f.levels]
+    rank = {"Easy": 0, "": 0, "Medium": 1, "Hard": 2}
+    levels = [(f, level) for f in REGISTRY.values() for level in f.levels or [""]]
     levels.sort(key=lambda pair: rank.get(pair[1], 3))
     tasks = [family.make(level) for family, level in levels]
     popgym = [f.make_popgym(level) for f, level in levels if f.popgym_factory]

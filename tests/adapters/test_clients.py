@@ -3,15 +3,17 @@
 PPO of Stable-Baselines3 by id is a command of docs/gymnasium.md, which is run as well.
 """
 
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import gymnasium as gym
 import pytest
 
 import freeproj
-import freeproj.adapters.gymnasium
+import freeproj.gymnasium
 
 SOURCE = Path(freeproj.__file__).parent
 
@@ -22,6 +24,42 @@ def test_stable_baselines3_makes_vector_environments_by_id():
 
     envs = make_vec_env("freeproj/CountRecall-v0", n_envs=3, seed=0)
     assert envs.reset().shape == (3, 4)
+
+
+def test_an_id_with_its_module_works_in_worker_processes():
+    pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.vec_env import SubprocVecEnv
+
+    name = "freeproj.gymnasium:freeproj/RepeatFirst-v0"
+    settings = {
+        "vec_env_cls": SubprocVecEnv,
+        "vec_env_kwargs": {"start_method": "spawn"},
+    }
+    envs = make_vec_env(name, n_envs=2, seed=0, **settings)
+    try:
+        envs.reset()
+        assert envs.step([0, 1])[0].shape == (2, 4)
+    finally:
+        envs.close()
+
+
+def test_a_wheel_holds_nothing_but_the_package(tmp_path):
+    """Nothing that Python would run at its start, nor a module beside ours."""
+    hatchling = pytest.importorskip("hatchling.builders.wheel")
+    root = SOURCE.parents[1]
+    if not (root / "pyproject.toml").is_file():
+        pytest.skip("not a checkout")
+    (wheel,) = hatchling.WheelBuilder(str(root)).build(
+        directory=str(tmp_path), versions=["standard"]
+    )
+    with zipfile.ZipFile(wheel) as file:
+        homes = {name.split("/")[0] for name in file.namelist()}
+        entries = next(n for n in file.namelist() if n.endswith("entry_points.txt"))
+        groups = file.read(entries).decode()
+    assert {home.split("-")[0] for home in homes} == {"freeproj"}
+    assert not any(name.endswith(".pth") for name in homes)
+    assert re.findall(r"\[(.*?)\]", groups) == ["console_scripts"]
 
 
 def test_maskable_ppo_asks_for_the_masks():

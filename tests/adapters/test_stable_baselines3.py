@@ -12,8 +12,12 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from freeproj import FreeProjection
-from freeproj.adapters.gymnasium import ProjectObservation
-from freeproj.adapters.stable_baselines3 import RedrawBases, VecFreeProjection
+from freeproj.adapters.gymnasium import FrameObservation, ProjectObservation
+from freeproj.adapters.stable_baselines3 import (
+    RedrawBases,
+    VecFrame,
+    VecFreeProjection,
+)
 
 LAW = FreeProjection(3, 3, dim=16, input_dim=12)
 
@@ -147,6 +151,60 @@ def test_the_checker_of_stable_baselines3_is_silent(env_id):
     env = gym.make(env_id)
     check_env(env, skip_render_check=True)
     check_env(ProjectObservation(env, LAW, seed=0), skip_render_check=True)
+
+
+@pytest.mark.parametrize("n_trials", [1, 2])
+def test_frames_show_what_the_single_wrapper_shows(n_trials):
+    law = FreeProjection(3, 3, dim=16)
+    env = VecFrame(VecFreeProjection(counters(n=2), law, seed=0, n_trials=n_trials))
+    ones = [
+        FrameObservation(
+            ProjectObservation(Counter(i + 2), law, seed=9, n_trials=n_trials)
+        )
+        for i in range(2)
+    ]
+    seen, expected = env.reset(), [each.reset()[0] for each in ones]
+    for _ in range(20):
+        np.testing.assert_allclose(seen, np.stack(expected), atol=1e-5, rtol=1e-5)
+        assert all(env.observation_space.contains(each) for each in seen)
+        seen, _, dones, infos = env.step(np.zeros(2, int))
+        for i, each in enumerate(ones):
+            expected[i] = each.step(0)[0]
+            if dones[i]:
+                last = infos[i]["terminal_observation"]
+                np.testing.assert_allclose(last, expected[i], atol=1e-4)
+                expected[i] = each.reset()[0]
+
+
+def test_saved_frames_continue_with_the_words(tmp_path):
+    law, first = FreeProjection(3, 3, dim=16), counters(n=2)
+    env = VecFrame(VecFreeProjection(first, law, seed=0, n_trials=3))
+    env.reset()
+    env.step(np.zeros(2, int))
+    env.venv.save(tmp_path / "projection.npz")
+    env.save(tmp_path / "frames.npz")
+    inner = VecFreeProjection.load(tmp_path / "projection.npz", counters(n=2))
+    loaded = VecFrame.load(tmp_path / "frames.npz", inner)
+    np.testing.assert_array_equal(loaded.frames.frame.rows, env.frames.frame.rows)
+    loaded.reset()
+    assert loaded.frames.frame.n_known.tolist() == env.frames.frame.n_known.tolist()
+
+
+def test_a_seed_empties_the_frames():
+    env = VecFrame(counters(n=2), n_trials=3)
+    env.seed(0)
+    env.reset()
+    env.step(np.zeros(2, int))
+    assert env.frames.frame.n_known.tolist() == [2, 2]
+    env.seed(0)
+    env.reset()
+    assert env.frames.frame.n_known.tolist() == [1, 1]
+
+
+def test_ppo_learns_behind_a_frame():
+    env = VecFrame(VecFreeProjection(counters(n=2), LAW, seed=0))
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, n_epochs=1)
+    assert model.learn(16).num_timesteps == 16
 
 
 def test_wrong_settings_are_named():

@@ -1,7 +1,12 @@
 """Laws of the PyTorch layer: the numbers of JAX and NumPy, and PyTorch's own habits."""
 
+import copy
+import multiprocessing
+import operator
+import pickle
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +16,7 @@ from hypothesis import strategies as st
 
 from freeproj import FreeProjection
 from freeproj.adapters.numpy_core import draw_bases, draw_word, matrix
+from freeproj.projection.frames import PlainFrame
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("freeproj.adapters.torch")
@@ -191,3 +197,96 @@ def test_the_layer_compiles_without_breaks_and_exports():
         [sys.executable, "-c", COMPILE_AND_EXPORT], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+# Copies and files.
+
+
+def through_torch_save(layer, path):
+    torch.save(layer, path)
+    return torch.load(path, weights_only=False)
+
+
+@pytest.mark.parametrize("kind", ["pickle", "torch.save", "deepcopy"])
+def test_a_layer_can_be_copied_whole(kind, tmp_path):
+    layer = FreeProjectionLayer(4, LAW, seed=0)
+    again = {
+        "pickle": lambda: pickle.loads(pickle.dumps(layer)),
+        "torch.save": lambda: through_torch_save(layer, tmp_path / "layer.pt"),
+        "deepcopy": lambda: copy.deepcopy(layer),
+    }[kind]()
+    x = torch.randn(3, 4)
+    assert torch.equal(layer(x), again(x))
+    layer.resample()
+    again.resample()
+    assert torch.equal(layer(x), again(x))
+    # What is loaded into the copy forms the copy's matrices, not the layer's.
+    other = FreeProjectionLayer(4, LAW, seed=1)
+    again.load_state_dict(other.state_dict())
+    assert torch.equal(again(x), other(x))
+    assert not torch.equal(layer(x), other(x))
+
+
+def test_a_layer_is_sent_to_a_spawned_worker():
+    layer, x = FreeProjectionLayer(4, LAW, seed=0), torch.randn(3, 4)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        seen = pool.submit(operator.call, layer, x).result(timeout=120)
+    assert torch.equal(seen, layer(x))
+
+
+# Frames.
+
+
+def test_a_frame_is_the_same_in_torch():
+    rng = np.random.default_rng(0)
+    xs = rng.normal(size=(12, 3, 8)).astype(np.float32)
+    xs[5] = 2 * xs[4]  # no new direction
+    layer, plain = layers.FrameLayer(8, 4), PlainFrame(4, 8, batch=(3,))
+    frame = None
+    for x in xs:
+        seen, frame = layer(torch.as_tensor(x), frame)
+        np.testing.assert_allclose(seen, plain.see(x), atol=2e-5)
+    np.testing.assert_array_equal(frame.n_known, plain.n_known)
+    unrolled, after = layer.unroll(torch.as_tensor(xs))
+    assert torch.equal(unrolled[-1], seen)
+    assert torch.equal(after.rows, frame.rows)
+
+
+def test_a_start_empties_the_frame_of_its_row_only():
+    xs = torch.randn(6, 2, 8)
+    layer, starts = layers.FrameLayer(8, 4), torch.zeros(6, 2, dtype=torch.bool)
+    starts[3, 1] = True
+    seen, _ = layer.unroll(xs, starts=starts)
+    whole, _ = layer.unroll(xs)
+    again, _ = layer.unroll(xs[3:])
+    assert torch.equal(seen[:, 0], whole[:, 0])
+    assert torch.equal(seen[3:, 1], again[:, 1])
+
+
+def test_no_projection_changes_what_a_frame_shows():
+    x = torch.randn(9, 5, 4, dtype=torch.float64)
+    seen = []
+    for seed in range(2):
+        projection = FreeProjectionLayer(
+            4, FreeProjection(4, 4, 16), seed=seed
+        ).double()
+        projection.load_state_dict(projection.state_dict())
+        seen.append(layers.FrameLayer(16, 4, threshold=0.1).unroll(projection(x))[0])
+    np.testing.assert_allclose(seen[0], seen[1], atol=1e-5)
+
+
+def test_a_frame_can_be_compiled_and_saved(tmp_path):
+    layer, x = layers.FrameLayer(8, 4), torch.randn(2, 8)
+    program = torch.export.export(layer, (x, layer.empty(2)))
+    assert torch.equal(program.module()(x, layer.empty(2))[0], layer(x)[0])
+    again = through_torch_save(layer, tmp_path / "frame.pt")
+    assert torch.equal(again(x)[0], layer(x)[0])
+
+
+@pytest.mark.parametrize("wrong", [{"size": 0}, {"threshold": -1.0}])
+def test_wrong_settings_of_a_frame_are_named(wrong):
+    with pytest.raises(ValueError, match=f"`{next(iter(wrong))}`"):
+        layers.FrameLayer(8, **wrong)
+    with pytest.raises(ValueError, match="takes 8 entries"):
+        layers.FrameLayer(8)(torch.randn(2, 7))

@@ -1,7 +1,14 @@
 """Names of tasks."""
 
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+import freeproj
 import freeproj as fp
 from freeproj.envs import REGISTRY, HigherLower, Minesweeper, make, register
 
@@ -14,13 +21,15 @@ def test_the_families_of_the_paper_and_the_pendulum_are_there():
     assert all(
         list(family.levels) == ["Easy", "Medium", "Hard"]
         for family in REGISTRY.values()
+        if family.popgym_name
     )
 
 
 @pytest.mark.parametrize("family", REGISTRY)
 def test_every_name_makes_the_task_that_bears_it(family):
-    assert make(family) == make(f"{family}Easy")
-    for level in ("", "Easy", "Medium", "Hard"):
+    levels = ("", *REGISTRY[family].levels)
+    assert levels in (("",), ("", "Easy", "Medium", "Hard"))
+    for level in levels:
         env = make(f"{family}{level}")
         assert make(env.name) == env
         assert env.name == family + level.removeprefix("Easy")
@@ -82,3 +91,70 @@ def test_a_task_without_levels_has_one_name():
     assert family.make().n_decks == 4
     assert list(family.names()) == ["Plain"]
     del REGISTRY["Plain"]
+
+
+def test_stored_runs_name_flash_cards_by_their_module():
+    assert make("freeproj.envs.flash_cards:FlashCards") == make("FlashCards")
+    assert make("FlashCards(n_cards=6)").name == "FlashCards(n_cards=6)"
+
+
+COIN = '''
+"""Coin toss: say what lies open."""
+from typing import Any, ClassVar
+import jax, jax.numpy as jnp
+from freeproj.envs.base import Environment
+from freeproj.envs.painting import CENTRE, INK
+from freeproj.envs.plain import one_hot
+from freeproj.projection.spaces import Box, Discrete
+class CoinToss(Environment):
+    summary: ClassVar = "say which side of the coin lies open"
+    levels: ClassVar = {"Easy": {}, "Hard": {}}
+    observation_space = property(lambda self: Box.unit(2))
+    action_space = property(lambda self: Discrete(2))
+    max_steps = property(lambda self: 1)
+    def reset(self, key, params):
+        side = Discrete(2).sample(key)
+        return jax.nn.one_hot(side, 2), (side,)
+    def step(self, key, state, action, params):
+        never, reward = jnp.zeros((), bool), jnp.float32(action == state[0])
+        return jax.nn.one_hot(state[0], 2), state, reward, ~never, never, {}
+    def plain_step(self, state, action, luck):
+        return one_hot(2, state[0]), state, 7.0 * (action == state[0]), True, False
+    def paint(self, canvas, state):
+        canvas.write(CENTRE, "HT"[int(state[0])], INK, 90)
+        return True
+'''
+USE = """
+import gymnasium as gym, numpy as np
+from freeproj.envs import CoinToss, make
+env = gym.make("freeproj.gymnasium:freeproj/CoinTossHard-v0", render_mode="rgb_array")
+obs, _ = env.reset(seed=0)
+print(make("CoinToss") == CoinToss(), env.step(int(obs.argmax()))[1])
+assert len(np.unique(env.render())) > 2
+from freeproj.cli import main
+main(["envs", "CoinToss"])
+"""
+
+
+def test_a_new_task_is_one_file_and_one_line(tmp_path):
+    source, copy = Path(freeproj.__file__).parent, tmp_path / "freeproj"
+    copy.mkdir()
+    for each in source.iterdir():
+        if each.name != "envs":
+            (copy / each.name).symlink_to(each)
+    shutil.copytree(source / "envs", copy / "envs")
+    (copy / "envs" / "coin_toss.py").write_text(COIN)
+    listed = copy / "envs" / "__init__.py"
+    line = "TASKS = (\n"
+    assert listed.read_text().count(line) == 1
+    listed.write_text(
+        listed.read_text().replace(line, line + '    "coin_toss:CoinToss",\n')
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", USE],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert run.stdout.startswith("True 7.0"), run.stderr
+    assert "CoinToss: say which side of the coin lies open" in run.stdout

@@ -20,6 +20,7 @@ from freeproj.envs import (
     Concentration,
     CountRecall,
     Environment,
+    FlashCards,
     HigherLower,
     Minesweeper,
     MultiarmedBandit,
@@ -63,6 +64,10 @@ def find_ceilings(key: PRNGKeyArray, env: Environment, n_trials: int) -> _Ceilin
 def _all_right(value: float, why: str) -> _Ceilings:
     """Return the ceilings of a task in which a first trial is as good as any."""
     return (best := Ceiling(value, "exact", why)), best
+
+
+def _flash_cards(key: PRNGKeyArray, env: FlashCards, n_trials: int) -> _Ceilings:
+    return _all_right(1.0, "Every answer can be right: the card lies open.")
 
 
 def _repeat_first(key: PRNGKeyArray, env: RepeatFirst, n_trials: int) -> _Ceilings:
@@ -174,6 +179,7 @@ _FINDERS: dict[type, Callable[..., _Ceilings]] = {
     CartPole: _cartpole,
     Concentration: _concentration,
     CountRecall: _count_recall,
+    FlashCards: _flash_cards,
     HigherLower: _higher_lower,
     Labyrinth: _labyrinth,
     Minesweeper: _minesweeper,

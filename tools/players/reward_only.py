@@ -18,6 +18,7 @@ from freeproj.envs import (
     Battleship,
     CountRecall,
     Environment,
+    FlashCards,
     HigherLower,
     Minesweeper,
     MultiarmedBandit,
@@ -183,11 +184,17 @@ def _physics(key: PRNGKeyArray, env: Environment, n_starts: int) -> _Players:
     return {"try rows": RewardOnly(trials, "little", "reached", why)}
 
 
+def _flash_cards(key: PRNGKeyArray, env: FlashCards, n_starts: int) -> _Players:
+    why = "Cards are independent, so that rewards say nothing of the next one."
+    return {"guess": RewardOnly((-0.5,), "little", "exact", why)}
+
+
 _PLAYERS: dict[type, Callable[..., _Players]] = {
     Autoencode: _autoencode,
     Battleship: _battleship,
     CartPole: _physics,
     CountRecall: _count_recall,
+    FlashCards: _flash_cards,
     HigherLower: _higher_lower,
     Labyrinth: _labyrinth,
     Minesweeper: _minesweeper,

@@ -41,7 +41,8 @@ class EpisodeWords:
         n_trials: how many episodes share a word.
 
     `words` has the word of each environment. It is replaced when one changes, never
-    written into, so a reference to it stays what it was.
+    written into, so a reference to it stays what it was. `latest` is what was projected
+    last, before it was rounded: a frame divides by small differences.
     """
 
     def __init__(
@@ -67,11 +68,12 @@ class EpisodeWords:
         self.streams = [self._generator(_OWN, index) for index in range(n_envs)]
         self.words = np.zeros((n_envs, law.length), np.int32)
         # Transposed, as a row times a matrix is the faster product.
-        self.turned = np.zeros((n_envs, obs_dim, law.input_dim), np.float32)
+        self.turned = np.zeros((n_envs, obs_dim, law.input_dim))
+        self.latest = np.zeros((n_envs, law.input_dim))
         self.redraw_bases()
 
     @property
-    def matrices(self) -> Float32[np.ndarray, "envs d_in d_obs"]:
+    def matrices(self) -> Float[np.ndarray, "envs d_in d_obs"]:
         """M_o of each environment's word."""
         return self.turned.transpose(0, 2, 1)
 
@@ -81,7 +83,7 @@ class EpisodeWords:
             rng = self._generator(_BASES, self.n_draws)
         else:
             rng = np.random.default_rng(seed)
-        self._take(draw_bases(self.projection, rng, np.float32))
+        self._take(draw_bases(self.projection, rng))
         self.n_draws += 1
 
     def reseed(self, index: int, seed: int) -> None:
@@ -109,14 +111,15 @@ class EpisodeWords:
         self, observations: Float[np.ndarray, "envs d_obs"]
     ) -> Float32[np.ndarray, "envs d_in"]:
         """Return each environment's observation under its own word."""
-        flat = observations.astype(np.float32, copy=False)
-        return np.matmul(flat[:, None, :], self.turned)[:, 0]
+        self.latest = np.matmul(observations[:, None, :], self.turned)[:, 0]
+        return self.latest.astype(np.float32)
 
     def project_one(
         self, index: int, observation: Float32[np.ndarray, " d_obs"]
     ) -> Float32[np.ndarray, " d_in"]:
         """Return one environment's observation under its word."""
-        return observation.dot(self.turned[index])
+        self.latest[index] = observation.dot(self.turned[index])
+        return self.latest[index].astype(np.float32)
 
     def reach(
         self, low: Real[np.ndarray, " d_obs"], high: Real[np.ndarray, " d_obs"]
@@ -162,7 +165,7 @@ class EpisodeWords:
             return word, matrix(law, word, self.bases, self.obs_dim).T
         if self._table is None:
             letters, every = table(law, self.bases, self.obs_dim)
-            turned = np.ascontiguousarray(every.transpose(0, 2, 1), np.float32)
+            turned = np.ascontiguousarray(every.transpose(0, 2, 1))
             self._table = letters, turned
         letters, turned = self._table
         index = rng.integers(law.n_words)

@@ -15,7 +15,7 @@ from jaxtyping import Float32
 
 from freeproj.adapters.episode_words import EpisodeWords
 
-__all__ = ["flat_space", "flatten_batch", "flatten_one", "words_and_space"]
+__all__ = ["flat_space", "flatten_batch", "flatten_one", "nth", "words_and_space"]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:
@@ -46,6 +46,15 @@ def flatten_batch(
     return np.stack(
         [flatten_one(space, each) for each in iterate(batched, observations)]
     )
+
+
+def nth(batch: Any, index: int) -> Any:
+    """Take one observation out of an array of them, or out of a tree of arrays."""
+    if isinstance(batch, dict):
+        return {name: nth(part, index) for name, part in batch.items()}
+    if isinstance(batch, tuple):
+        return tuple(nth(part, index) for part in batch)
+    return batch[index]
 
 
 def words_and_space(

@@ -29,7 +29,7 @@ __all__ = [
     "table",
 ]
 
-MAX_TABLE = 2**23  # entries of the matrices of all words that are stored: 32 MB
+MAX_TABLE = 2**23  # entries of the matrices of all words that are stored: 64 MB
 
 _GROUPED = ("haar", "qr", "permutation")
 _ISOMETRIES = (*_GROUPED, "iid_haar", "hadamard", "identity")

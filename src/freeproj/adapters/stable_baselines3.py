@@ -22,10 +22,12 @@ from gymnasium.vector.utils import batch_space
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
+from freeproj.adapters.episode_frames import frames_and_space
+from freeproj.adapters.episode_words import EpisodeWords
 from freeproj.adapters.flatten import flatten_batch, flatten_one, words_and_space
 from freeproj.projection.projection import FreeProjection
 
-__all__ = ["RedrawBases", "VecFreeProjection"]
+__all__ = ["RedrawBases", "VecFrame", "VecFreeProjection"]
 
 
 class VecFreeProjection(VecEnvWrapper):
@@ -122,6 +124,98 @@ class VecFreeProjection(VecEnvWrapper):
         space: gym.Space = self.venv.observation_space
         flat = flatten_batch(space, self._batched, observations)
         return self.words.project(flat)
+
+
+class VecFrame(VecEnvWrapper):
+    """Show an observation's coordinates in the frame of its episode.
+
+    They are the same under every projection: see `freeproj.adapters.gymnasium.frames`,
+    whose arguments these are.
+    """
+
+    def __init__(
+        self,
+        venv: VecEnv,
+        size: int | None = None,
+        *,
+        n_trials: int | None = None,
+        threshold: float = 0.0,
+    ):
+        shown, n_envs = venv.observation_space, venv.num_envs
+        self.frames, space = frames_and_space(
+            shown, n_envs, _words_inside(venv), size, n_trials, threshold
+        )
+        super().__init__(venv, observation_space=space)
+        self._batched = batch_space(shown, n_envs)
+
+    def reset(self) -> np.ndarray:
+        """Begin an episode in every environment."""
+        observations = self.venv.reset()
+        self.frames.begin()
+        return self._seen(observations)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
+        """Step; an episode's last observation is shown in the episode's own frame."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        told = [dict(info) for info in infos]
+        for index in np.flatnonzero(dones).tolist():
+            if "terminal_observation" in told[index]:
+                last = told[index]["terminal_observation"]
+                flat = flatten_one(self.venv.observation_space, last)
+                told[index]["terminal_observation"] = self.frames.see_one(index, flat)
+        self.frames.begin(np.asarray(dones, bool))
+        return self._seen(observations), rewards, dones, told
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed the environments; the next episode of each begins with a new frame."""
+        seeds = self.venv.seed(seed)
+        for index in range(self.num_envs if seed is not None else 0):
+            self.frames.restart(index)
+        return seeds
+
+    def save(self, path: str | Path) -> None:
+        """Write the frames to an `.npz` file, for episodes that share one (`n_trials`).
+
+        With one episode a frame there is nothing to keep: every reset empties it.
+        """
+        frames, frame = self.frames, self.frames.frame
+        with Path(path).open("wb") as file:
+            np.savez(
+                file,
+                size=frames.size,
+                n_trials=frames.n_trials,
+                threshold=frame.threshold,
+                rows=frame.rows,
+                n_known=frame.n_known,
+                episodes=frames.episodes,
+            )
+
+    @classmethod
+    def load(cls, path: str | Path, venv: VecEnv) -> VecFrame:
+        """Read what `save` wrote, for as many environments as before, or begin anew."""
+        with np.load(path, allow_pickle=False) as file:
+            kept = {name: file[name] for name in file.files}
+        n_trials, threshold = int(kept["n_trials"]), float(kept["threshold"])
+        loaded = cls(venv, int(kept["size"]), n_trials=n_trials, threshold=threshold)
+        frame = loaded.frames.frame
+        if kept["rows"].shape == frame.rows.shape:
+            frame.rows, frame.n_known = kept["rows"], kept["n_known"]
+            loaded.frames.episodes = kept["episodes"]
+        return loaded
+
+    def _seen(self, observations: Any) -> np.ndarray:
+        space: gym.Space = self.venv.observation_space
+        return self.frames.see(flatten_batch(space, self._batched, observations))
+
+
+def _words_inside(venv: VecEnv) -> tuple[EpisodeWords | None, bool]:
+    """Return the words of the next projection inside, and whether it is `venv`."""
+    inside: Any = venv
+    while isinstance(inside, VecEnvWrapper):
+        if isinstance(inside, VecFreeProjection):
+            return inside.words, inside is venv
+        inside = inside.venv
+    return None, False
 
 
 class RedrawBases(BaseCallback):

@@ -58,7 +58,7 @@ def _facts(env: Environment) -> dict[str, Any]:
         "name": env.name,
         "family": family.name,
         "level": level,
-        "popgym": f"popgym-{family.popgym_name}{level}-v0",
+        "popgym": _popgym_id(family, level),
         "summary": family.summary,
         "observation_size": env.observation_space.size,
         "n_actions": space.n if isinstance(space, Discrete) else None,
@@ -111,9 +111,11 @@ def _describe(env: Environment) -> list[str]:
         f"  observation  {env.observation_space.size} entries",
         f"  actions      {_actions(env)}",
         f"  length       at most {env.max_steps} steps",
-        f"  in POPGym    {_in_popgym(env, family, level)}",
-        f"  levels       {', '.join(family.levels)}",
     ]
+    if family.popgym_name:
+        lines.append(f"  in POPGym    {_in_popgym(env, family, level)}")
+    if family.levels:
+        lines.append(f"  levels       {', '.join(family.levels)}")
     if known is None:
         return [*lines, "Chance and best return have not been measured."]
     lines.append("Return of one trial")
@@ -141,10 +143,14 @@ def _describe(env: Environment) -> list[str]:
     return lines
 
 
-def _in_popgym(env: Environment, family: Family, level: str) -> str:
-    popgym_id = f"popgym-{family.popgym_name}{level}-v0"
+def _in_popgym(env: Environment, family: Family, level: str) -> str | None:
+    popgym_id = _popgym_id(family, level)
     same = family.make_popgym(level) == env
     return popgym_id if same else f"{popgym_id}, which has POPGym's own, shorter delay"
+
+
+def _popgym_id(family: Family, level: str) -> str | None:
+    return f"popgym-{family.popgym_name}{level}-v0" if family.popgym_name else None
 
 
 def _actions(env: Environment) -> str:

@@ -8,13 +8,23 @@ answer earns 1/n, a wrong one -1/n; actions taken while watching earn nothing.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from freeproj.envs.cards import N_SUITS, CardState, SuitTask, card_name, suit_of
+from freeproj.envs.cards import (
+    N_SUITS,
+    CardState,
+    SuitTask,
+    card_name,
+    next_card,
+    paint_card,
+    suit_of,
+)
+from freeproj.envs.painting import Canvas
+from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box
 
 __all__ = ["Autoencode"]
@@ -24,6 +34,9 @@ _N_MODES = 2  # 0: answer, 1: watch
 
 class Autoencode(SuitTask):
     """The memory game with one, two or three decks."""
+
+    summary: ClassVar = "watch all cards, then name their suits backwards"
+    popgym_name: ClassVar = "Autoencode"
 
     levels: ClassVar = {
         "Easy": {"n_decks": 1},
@@ -65,3 +78,19 @@ class Autoencode(SuitTask):
             return f"{seen} of {self.n_cards}"
         answered = position - self.n_cards + 1
         return f"[ ? ]  answered {answered} of {self.n_cards}, last card first"
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        last, reward = self.n_cards - 1, 0.0
+        if state.position >= last:
+            asked = state.deck[2 * last - state.position]
+            reward = answer(action == asked % 4, self.n_cards)
+        state, ended = next_card(self, state)
+        position = state.position
+        suit = int(state.deck[position]) % 4 if position <= last else 0
+        obs = one_hot(_N_MODES + N_SUITS, int(position < last), _N_MODES + suit)
+        return obs, state, reward, ended, False
+
+    def paint(self, canvas: Canvas, state: CardState) -> bool:
+        watching = int(state.position) < self.n_cards
+        paint_card(canvas, int(state.deck[int(state.position)]) if watching else None)
+        return True

@@ -7,7 +7,7 @@ pays earns 1/T, any other costs 1/T; the trial is truncated after T pulls.
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -15,6 +15,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import LevelledTask, Step, check_action
+from freeproj.envs.painting import CENTRE, FAINT, GREEN, HIDDEN, INK, PAPER, RED, Canvas
+from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["BanditState", "MultiarmedBandit"]
@@ -30,6 +32,9 @@ class BanditState(NamedTuple):
 
 class MultiarmedBandit(LevelledTask):
     """Ten, twenty or thirty arms, pulled 200, 400 or 600 times."""
+
+    summary: ClassVar = "find the arm that pays best"
+    popgym_name: ClassVar = "MultiarmedBandit"
 
     n_arms: int = eqx.field(static=True, default=10)
     time_limit: int = eqx.field(static=True, default=200)
@@ -87,6 +92,21 @@ class MultiarmedBandit(LevelledTask):
         pulls = f"pull {int(state.time)} of {self.time_limit}"
         outcome = "it paid" if bool(state.paid) else "it did not pay"
         return f"{self.n_arms} arms  {pulls}" + (f": {outcome}" if state.time else "")
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        paid, time = bool(luck < state.payouts[action]), state.time + 1
+        reward = answer(paid, self.time_limit)
+        state = type(state)(state.payouts, paid, time)
+        return one_hot(2, int(paid)), state, reward, False, time >= self.time_limit
+
+    def paint(self, canvas: Canvas, state: BanditState) -> bool:
+        paid, pulled = bool(state.paid), int(state.time) > 0
+        color = (GREEN if paid else RED) if pulled else HIDDEN
+        canvas.pen.circle(CENTRE, 60, color, INK, 2)
+        word = ("paid" if paid else "nothing") if pulled else "?"
+        canvas.write(CENTRE, word, PAPER, 26)
+        canvas.write((CENTRE[0], 200), f"{self.n_arms} arms", FAINT, 16)
+        return True
 
 
 def _observe(state: BanditState) -> Float[Array, "2"]:

@@ -19,8 +19,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree, Shaped
 
+from freeproj.envs.painting import Canvas
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["Environment", "LevelledTask", "Step", "check_action"]
@@ -43,7 +44,17 @@ class Environment(eqx.Module):
     says that the task is over, `truncated` that only its time is up. In the tasks of
     this package a trial that has ended stays as it is: further steps keep the state and
     the flags and earn nothing.
+
+    A class may define two more things: `plain_step`, its rules in Python for loops that
+    step one environment (see `envs.plain`), and `paint`, a picture of a state. Under a
+    name of the registry it has a `summary`, for POPGym's tasks a `popgym_name`, and
+    `levels`.
     """
+
+    summary: ClassVar[str] = ""
+    popgym_name: ClassVar[str | None] = None
+    popgym_version: ClassVar[Any] = None  # POPGym's own task, where the two differ
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     @property
     def name(self) -> str:
@@ -90,7 +101,11 @@ class Environment(eqx.Module):
         )
         return "  ".join(entries).removeprefix(": ")
 
-    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, "..."] | None:
+    def paint(self, canvas: Canvas, state: PyTree) -> bool:
+        """Paint a state, and return True; False: it is shown as its text."""
+        return False
+
+    def draw_luck(self, key: PRNGKeyArray) -> Shaped[Array, "..."] | None:
         """Draw the random numbers of one step; None where a step draws none."""
         return None
 
@@ -118,8 +133,6 @@ class LevelledTask(Environment):
 
     The first level is the default, and its suffix is left out of the name.
     """
-
-    levels: ClassVar[Mapping[str, Mapping[str, Any]]]
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ free. This is POPGym's distribution: it draws start and direction until they fit
 from __future__ import annotations
 
 import functools
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -23,6 +23,8 @@ from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Step, check_action
 from freeproj.envs.boards import BoardTask, draw_board
+from freeproj.envs.painting import BLUE, HIDDEN, RED, Canvas, paint_board
+from freeproj.envs.plain import PlainStep, marked, one_hot
 from freeproj.projection.spaces import Box
 
 __all__ = ["Battleship", "BattleshipState", "placements"]
@@ -39,6 +41,9 @@ class BattleshipState(NamedTuple):
 
 class Battleship(BoardTask):
     """Square boards of side 8, 10 or 12 with ships of 2, 3, 3 and 4 cells."""
+
+    summary: ClassVar = "sink hidden ships; a shot reveals only hit or miss"
+    popgym_name: ClassVar = "Battleship"
 
     ships: tuple[int, ...] = eqx.field(static=True, default=(2, 3, 3, 4))
 
@@ -121,6 +126,20 @@ class Battleship(BoardTask):
 
     def _is_won(self, state: BattleshipState) -> Bool[Array, ""]:
         return state.hits >= self.n_ship_cells
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        ships, shot, hits, time = state
+        hit, total = bool(ships[action] and not shot[action]), self.n_ship_cells
+        reward = 1 / total if hit else -1 / (len(ships) - total)
+        hits, time = hits + hit, time + 1
+        state = type(state)(ships, marked(shot, action), hits, time)
+        return one_hot(2, int(hit)), state, reward, hits >= total, time >= len(ships)
+
+    def paint(self, canvas: Canvas, state: BattleshipState) -> bool:
+        shot, ships = np.asarray(state.shot), np.asarray(state.ships)
+        fills = np.where(shot, np.where(ships, RED, BLUE), HIDDEN)
+        paint_board(canvas, self.side, fills.tolist(), [""] * len(fills))
+        return True
 
 
 @functools.cache

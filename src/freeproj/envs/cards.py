@@ -14,9 +14,22 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Int, Int8, Int32, PRNGKeyArray
+import numpy as np
+from jaxtyping import (
+    Array,
+    ArrayLike,
+    Bool,
+    Float,
+    Float32,
+    Int,
+    Int8,
+    Int32,
+    PRNGKeyArray,
+)
 
 from freeproj.envs.base import LevelledTask, Step, check_action
+from freeproj.envs.painting import CENTRE, FAINT, INK, PAPER, RED, Canvas
+from freeproj.envs.plain import one_hot
 from freeproj.envs.shuffle import shuffle
 from freeproj.projection.spaces import Box, Discrete
 
@@ -36,6 +49,10 @@ __all__ = [
     "card_name",
     "color_of",
     "draw_deck",
+    "next_card",
+    "open_suit",
+    "paint_card",
+    "paint_suit",
     "rank_of",
     "suit_of",
 ]
@@ -137,6 +154,10 @@ class CardTask(DeckTask):
         card = card_name(int(state.deck[state.position]))
         return f"[{card:>3}]  card {int(state.position) + 1} of {self.n_cards}"
 
+    def paint(self, canvas: Canvas, state: CardState) -> bool:
+        paint_card(canvas, int(state.deck[int(state.position)]))
+        return True
+
 
 class SuitTask(CardTask):
     """A card task in which suits are seen and suits are answered."""
@@ -198,3 +219,46 @@ def card_name(card: int) -> str:
     """Write a card for people: `card_name(51)` is "K♥"."""
     rank, suit = divmod(card, N_SUITS)
     return f"{_RANK_SIGNS[rank]}{_SUIT_SIGNS[suit]}"
+
+
+def next_card(env, state: CardState) -> tuple[CardState, bool]:
+    """Return the state with the next card open, and whether it ends; plain Python."""
+    position = state.position + 1
+    return CardState(state.deck, position), position >= env.max_steps
+
+
+def open_suit(state: CardState) -> Float32[np.ndarray, " 4"]:
+    """Return the open card's suit, one-hot, in NumPy."""
+    return one_hot(N_SUITS, int(state.deck[state.position]) % N_SUITS)
+
+
+def paint_card(canvas: Canvas, card: int | None) -> None:
+    """Paint a card by its number, or its back with a question mark."""
+    x, y = CENTRE
+    corner = (x - 55, y - 80, x + 55, y + 80)
+    canvas.pen.rounded_rectangle(corner, 10, PAPER, INK, 2)
+    if card is None:
+        canvas.write(CENTRE, "?", FAINT, 72)
+        return
+    rank, suit = divmod(card, N_SUITS)
+    canvas.write((x, y - 42), _RANK_SIGNS[rank], RED if suit % 2 else INK, 44)
+    paint_suit(canvas, (x, y + 30), suit)
+
+
+def paint_suit(canvas: Canvas, centre: tuple[float, float], suit: int) -> None:
+    """Paint the sign of a suit: black or red, some 60 pixels high."""
+    (x, y), pen, color = centre, canvas.pen, RED if suit % 2 else INK
+    if suit == 1:  # diamonds
+        pen.polygon([(x, y - 30), (x + 22, y), (x, y + 30), (x - 22, y)], color)
+        return
+    up = -1 if suit == 3 else 1  # hearts stand on their point
+    if suit == 2:  # clubs
+        dots = [(x, y - 14), (x - 14, y + 6), (x + 14, y + 6)]
+    else:
+        dots = [(x - 11, y + 4 * up), (x + 11, y + 4 * up)]
+        sides = [(x - 23, y + 8 * up), (x + 23, y + 8 * up)]
+        pen.polygon([(x, y - 26 * up), *sides], color)
+    for dot in dots:
+        pen.circle(dot, 13, color)
+    if suit != 3:
+        pen.polygon([(x, y), (x - 9, y + 28), (x + 9, y + 28)], color)

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import LevelledTask, Step, check_action
-from freeproj.envs.noise import Noisy
+from freeproj.envs.noise import Noisy, plain_noise
+from freeproj.envs.painting import CENTRE, FAINT, INK, RED, WIDTH, Canvas
+from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
@@ -128,9 +131,21 @@ class CartPole(LevelledTask):
             f"pole {degrees:+.1f}°  step {int(state.time)} of {self.time_limit}"
         )
 
+    def paint(self, canvas: Canvas, state: CartPoleState) -> bool:
+        ground, scale = 175, 140 / MAX_POSITION
+        x, angle = CENTRE[0] + scale * float(state.position), float(state.angle)
+        canvas.pen.line((10, ground, WIDTH - 10, ground), FAINT, 2)
+        canvas.pen.rectangle((x - 24, ground - 26, x + 24, ground), INK)
+        tip = x + 110 * math.sin(angle), ground - 26 - 110 * math.cos(angle)
+        canvas.pen.line((x, ground - 26, *tip), RED, 7)
+        return True
+
 
 class StatelessCartPole(CartPole):
     """Balance the pole without seeing velocities; the levels differ in the limit."""
+
+    summary: ClassVar = "balance a pole; velocities unseen"
+    popgym_name: ClassVar = "PositionOnlyCartPole"
 
     @property
     def observation_space(self) -> Box:
@@ -146,6 +161,11 @@ class StatelessCartPole(CartPole):
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:
         return jnp.stack([state.position, state.angle])
 
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        state, *outcome = _plain_move(self, state, action)
+        obs = np.array((state.position, state.angle), np.float32)
+        return obs, state, *outcome
+
 
 class VelocityOnlyCartPole(CartPole):
     """Balance the pole without seeing positions; the levels differ in the limit.
@@ -153,6 +173,9 @@ class VelocityOnlyCartPole(CartPole):
     The first observation of a trial shows the positions nevertheless, as POPGym 1.0.7
     does.
     """
+
+    summary: ClassVar = "balance a pole; positions unseen"
+    popgym_name: ClassVar = "VelocityOnlyCartpole"
 
     @property
     def observation_space(self) -> Box:
@@ -172,9 +195,21 @@ class VelocityOnlyCartPole(CartPole):
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:
         return jnp.stack([state.velocity, state.angular_velocity])
 
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        state, *outcome = _plain_move(self, state, action)
+        obs = np.array((state.velocity, state.angular_velocity), np.float32)
+        return obs, state, *outcome
+
 
 class NoisyStatelessCartPole(Noisy, StatelessCartPole):
     """The same with Gaussian noise on what is seen; the levels differ in the noise."""
+
+    summary: ClassVar = "balance a pole; positions seen with noise"
+    popgym_name: ClassVar = "NoisyPositionOnlyCartPole"
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        obs, *outcome = StatelessCartPole.plain_step(self, state, action, luck)
+        return plain_noise(self, obs, luck), *outcome
 
 
 def accelerations(
@@ -211,3 +246,19 @@ def move_cart(
 def _is_out(state: CartPoleState) -> Bool[Array, ""]:
     far = jnp.abs(state.position) > MAX_POSITION
     return far | (jnp.abs(state.angle) > MAX_ANGLE)
+
+
+def _plain_move(env: Any, state: Any, action: Any) -> tuple[Any, ...]:
+    """Return state, reward and ends of a step in Python, in float64 as in Gymnasium."""
+    x, velocity, angle, turning, time = state
+    gravity, cart, pole, half, force, dt = env.default_params
+    sine, cosine, mass = math.sin(angle), math.cos(angle), cart + pole
+    push = ((force if action else -force) + pole * half * turning**2 * sine) / mass
+    inertia = half * (4 / 3 - pole * cosine**2 / mass)
+    angular = (gravity * sine - cosine * push) / inertia
+    linear = push - pole * half * angular * cosine / mass
+    x, velocity = x + dt * velocity, velocity + dt * linear
+    angle, turning, time = angle + dt * turning, turning + dt * angular, time + 1
+    out = abs(x) > MAX_POSITION or abs(angle) > MAX_ANGLE
+    state = type(state)(x, velocity, angle, turning, time)
+    return state, 1 / env.time_limit, out, time >= env.time_limit

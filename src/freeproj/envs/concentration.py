@@ -10,7 +10,7 @@ flips.
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,8 @@ from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Step, check_action
 from freeproj.envs.cards import KINDS, KindTask
+from freeproj.envs.painting import HIDDEN, INK, PAPER, RED, Canvas
+from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["Concentration", "ConcentrationState"]
@@ -38,6 +40,9 @@ class ConcentrationState(NamedTuple):
 
 class Concentration(KindTask):
     """Pairs of one colour (one deck, two decks) or of one rank (one deck)."""
+
+    summary: ClassVar = "flip two cards at a time to find pairs"
+    popgym_name: ClassVar = "Concentration"
 
     levels: ClassVar = {
         "Easy": {"n_decks": 1, "kind": "color"},
@@ -117,3 +122,36 @@ class Concentration(KindTask):
     def _observe(self, state: ConcentrationState) -> Float[Array, " d_obs"]:
         seen = jnp.where(state.shown, state.kinds, self.n_kinds)
         return jax.nn.one_hot(seen, self.n_kinds + 1, dtype=jnp.float32).ravel()
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        kinds, face_up, in_play, _, time = state
+        waiting, already = in_play.any(), face_up[action]
+        shown = face_up | in_play
+        new = not shown[action]
+        shown[action] = True
+        match = waiting and new and kinds[in_play][0] == kinds[action]
+        reward = -(1 + int(waiting)) / self.max_steps if waiting or already else 0.0
+        in_play = np.zeros_like(in_play)
+        if match:
+            face_up, reward = shown, 2 / self.n_cards
+        elif not (waiting or already):
+            in_play[action] = True
+        obs = np.zeros((len(kinds), self.n_kinds + 1), np.float32)
+        obs[np.arange(len(kinds)), np.where(shown, kinds, self.n_kinds)] = 1.0
+        state = type(state)(kinds, face_up, in_play, shown, time + 1)
+        ends = bool(face_up.all()), time + 1 >= self.max_steps
+        return obs.ravel(), state, reward, *ends
+
+    def paint(self, canvas: Canvas, state: ConcentrationState) -> bool:
+        kinds, shown = np.asarray(state.kinds), np.asarray(state.shown)
+        width, height = 22, 196 / (len(kinds) / _ROW)
+        signs = KINDS[self.kind].signs
+        for place, kind in enumerate(kinds.tolist()):
+            row, column = divmod(place, _ROW)
+            x, y = 17 + width * column, 10 + height * row
+            corner = (x + 2, y + 2, x + width - 2, y + height - 2)
+            canvas.pen.rectangle(corner, PAPER if shown[place] else HIDDEN, INK)
+            if shown[place]:
+                color = RED if signs[kind] == "r" else INK
+                canvas.write((x + width / 2, y + height / 2), signs[kind], color, 13)
+        return True

@@ -8,7 +8,7 @@ n - 1 answers; a right one earns 1/(n-1), a wrong one -1/(n-1).
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,8 @@ from jaxtyping import Array, ArrayLike, Float, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Step, check_action
 from freeproj.envs.cards import KINDS, KindTask
+from freeproj.envs.painting import CENTRE, FAINT, INK, RED, Canvas
+from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["CountRecall", "CountRecallState"]
@@ -32,6 +34,9 @@ class CountRecallState(NamedTuple):
 
 class CountRecall(KindTask):
     """Counting by colour (one deck), suit (two decks) or rank (four decks)."""
+
+    summary: ClassVar = "say how many cards of a kind have been dealt"
+    popgym_name: ClassVar = "CountRecall"
 
     levels: ClassVar = {
         "Easy": {"n_decks": 1, "kind": "color"},
@@ -90,3 +95,24 @@ class CountRecall(KindTask):
     def _observe(self, state: CountRecallState) -> Float[Array, " d_obs"]:
         seen = jnp.stack([state.dealt[state.position], state.queries[state.position]])
         return jax.nn.one_hot(seen, self.n_kinds, dtype=jnp.float32).ravel()
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        dealt, queries, counts, position = state
+        last = self.max_steps
+        reward = answer(action == counts[queries[position]], last)
+        position, counts = position + 1, counts.copy()
+        kind, n_kinds = dealt[position], self.n_kinds
+        counts[kind] += 1
+        obs = one_hot(2 * n_kinds, kind, n_kinds + int(queries[position]))
+        state = type(state)(dealt, queries, counts, position)
+        return obs, state, reward, position >= last, False
+
+    def paint(self, canvas: Canvas, state: CountRecallState) -> bool:
+        names, place = KINDS[self.kind].names, int(state.position)
+        dealt, asked = names[int(state.dealt[place])], names[int(state.queries[place])]
+        for row, (head, name) in enumerate((("dealt", dealt), ("how many", asked))):
+            y = 60 + 90 * row
+            canvas.write((CENTRE[0], y - 26), head, FAINT, 16)
+            color = RED if name in ("red", "diamonds", "hearts") else INK
+            canvas.write((CENTRE[0], y + 6), name, color, 34)
+        return True

@@ -6,13 +6,14 @@ a right answer earns 1/n, a wrong one -1/n, a tie nothing. (Appendix D.1.)
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from freeproj.envs.cards import N_RANKS, CardState, CardTask, rank_of
+from freeproj.envs.cards import N_RANKS, CardState, CardTask, next_card, rank_of
+from freeproj.envs.plain import PlainStep, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["HigherLower"]
@@ -20,6 +21,9 @@ __all__ = ["HigherLower"]
 
 class HigherLower(CardTask):
     """The guessing game with one, two or three decks."""
+
+    summary: ClassVar = "guess whether the next card is higher or lower"
+    popgym_name: ClassVar = "HigherLower"
 
     levels: ClassVar = {
         "Easy": {"n_decks": 1},
@@ -50,3 +54,11 @@ class HigherLower(CardTask):
         direction = jnp.sign(next_rank - rank)
         guess = jnp.where(jnp.asarray(action) == 0, 1, -1)
         return direction * guess * (1 / self.n_cards)
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        deck, position = state
+        rank, following = int(deck[position]) // 4, int(deck[position + 1]) // 4
+        direction = (following > rank) - (following < rank)
+        reward = (-direction if action else direction) / self.n_cards
+        state, ended = next_card(self, state)
+        return one_hot(N_RANKS, following), state, reward, ended, False

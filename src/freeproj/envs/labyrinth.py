@@ -14,16 +14,27 @@ L = 1024.
 from __future__ import annotations
 
 import abc
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import LevelledTask, Step, check_action
 from freeproj.envs.mazes import FREE, GOAL, N_CELL_KINDS, START, WALL, Maze, draw_maze
+from freeproj.envs.painting import (
+    BLUE,
+    GREEN,
+    HIDDEN,
+    INK,
+    PAPER,
+    RED,
+    Canvas,
+    paint_board,
+)
+from freeproj.envs.plain import PlainStep, marked
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
@@ -137,9 +148,24 @@ class Labyrinth(LevelledTask):
         steps = f"step {int(state.time)} of {self.max_steps}"
         return "\n".join([*("".join(line).rstrip() for line in signs), steps])
 
+    def paint(self, canvas: Canvas, state: LabyrinthState) -> bool:
+        cells, explored = np.asarray(state.cells), np.asarray(state.explored)
+        colors = {FREE: PAPER, WALL: INK, START: BLUE, GOAL: GREEN}
+        fills = np.array([colors[kind] for kind in range(4)], object)[cells]
+        fills = np.where(explored & (cells == FREE), "#dcebf5", fills)
+        fills = np.where(near_explored(explored), fills, HIDDEN)
+        row, column = np.asarray(state.position)
+        fills[row, column] = RED
+        signs = [""] * fills.size
+        paint_board(canvas, self.side, fills.ravel().tolist(), signs, line=None)
+        return True
+
 
 class LabyrinthEscape(Labyrinth):
     """Find the goal in the wall opposite the start."""
+
+    summary: ClassVar = "find the way out of a maze"
+    popgym_name: ClassVar = "LabyrinthEscape"
 
     def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
         cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
@@ -152,9 +178,18 @@ class LabyrinthEscape(Labyrinth):
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
         return self.is_done(after) - 1 / self.time_limit
 
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        state = _plain_walk(state, action)
+        done = bool(state.cells[tuple(state.position)] == GOAL)
+        reward = done - 1 / self.time_limit
+        return _window(state), state, reward, done, state.time >= self.max_steps
+
 
 class LabyrinthExplore(Labyrinth):
     """Walk over every free cell."""
+
+    summary: ClassVar = "visit every free cell of a maze"
+    popgym_name: ClassVar = "LabyrinthExplore"
 
     def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
         cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
@@ -167,6 +202,14 @@ class LabyrinthExplore(Labyrinth):
         new = ~before.explored[after.position[0], after.position[1]]
         found = 1 / (after.cells == FREE).sum()
         return jnp.where(new, found, -1 / self.time_limit)
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        before, state = state.explored, _plain_walk(state, action)
+        reward = -1 / self.time_limit
+        if not before[tuple(state.position)]:
+            reward = 1 / int((state.cells == FREE).sum())
+        done = bool((state.explored | (state.cells == WALL)).all())
+        return _window(state), state, reward, done, state.time >= self.max_steps
 
 
 def _walk(state: LabyrinthState, action: Int32[Array, ""]) -> LabyrinthState:
@@ -205,3 +248,26 @@ def near_explored(
     padded = np.pad(explored, 1)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (_WINDOW, _WINDOW))
     return np.asarray(windows.any(axis=(2, 3)))
+
+
+def _plain_walk(state: Any, action: int) -> Any:
+    (row, column), (down, right) = state.position.tolist(), _MOVES[action].tolist()
+    side = len(state.cells)
+    ahead = min(max(row + down, 0), side - 1), min(max(column + right, 0), side - 1)
+    place = (row, column) if state.cells[ahead] == WALL else ahead
+    explored = marked(state.explored, place)
+    position = np.array(place, np.int32)
+    return type(state)(state.cells, explored, position, action, state.time + 1)
+
+
+def _window(state: Any) -> Float32[np.ndarray, " 50"]:
+    """Return what is seen, in NumPy."""
+    row, column = state.position.tolist()
+    view = np.full((_WINDOW, _WINDOW), WALL)
+    seen = state.cells[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
+    view[: seen.shape[0], : seen.shape[1]] = seen
+    n_entries = _WINDOW**2 * N_CELL_KINDS
+    obs = np.zeros(n_entries + _N_ACTIONS + 1, np.float32)
+    obs[np.arange(_WINDOW**2) * N_CELL_KINDS + view.ravel()] = 1.0
+    obs[n_entries + state.last_action] = 1.0
+    return obs

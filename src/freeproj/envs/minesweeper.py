@@ -9,7 +9,7 @@ been clicked; it is truncated after s clicks. (Appendix D.1.)
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,6 +19,8 @@ from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Step, check_action
 from freeproj.envs.boards import BoardTask, draw_board
+from freeproj.envs.painting import HIDDEN, PAPER, RED, Canvas, paint_board
+from freeproj.envs.plain import PlainStep, marked, one_hot
 from freeproj.envs.shuffle import shuffle
 from freeproj.projection.spaces import Box
 
@@ -40,6 +42,9 @@ class MinesweeperState(NamedTuple):
 
 class Minesweeper(BoardTask):
     """Square boards of side 4, 6 or 8 with 2, 6 or 10 mines."""
+
+    summary: ClassVar = "click all safe cells; only the last count is seen"
+    popgym_name: ClassVar = "MineSweeper"
 
     side: int = eqx.field(static=True, default=4)
     n_mines: int = eqx.field(static=True, default=2)
@@ -127,6 +132,26 @@ class Minesweeper(BoardTask):
         again = -0.5 / (self.max_steps - 2)
         reward = jnp.where(mine, -0.5 - found, jnp.where(new, found, again))
         return jnp.where(live, reward, 0.0).astype(jnp.float32)
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        mines, counts, clicked, n_seen, time, _ = state
+        n_safe, mine = self.max_steps, bool(mines[action])
+        new = not (mine or clicked[action])
+        reward = 1 / n_safe if new else -0.5 / (n_safe - 2)
+        if mine:
+            reward = -0.5 - 1 / n_safe
+        clicked, n_seen, time = marked(clicked, action), n_seen + new, time + 1
+        ended = mine or n_seen == n_safe
+        obs = one_hot(self.observation_space.size, int(counts[action]))
+        state = type(state)(mines, counts, clicked, n_seen, time, ended)
+        return obs, state, reward, ended, time >= n_safe and not ended
+
+    def paint(self, canvas: Canvas, state: MinesweeperState) -> bool:
+        clicked, mines = np.asarray(state.clicked), np.asarray(state.mines)
+        fills = np.where(clicked, np.where(mines, RED, PAPER), HIDDEN)
+        signs = np.where(clicked & ~mines, np.asarray(state.counts).astype(str), "")
+        paint_board(canvas, self.side, fills.tolist(), signs.tolist())
+        return True
 
 
 def count_mines(board: Bool[Array, "rows columns"]) -> Int8[Array, "rows columns"]:

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs.base import LevelledTask, Step
 
-__all__ = ["Noisy"]
+__all__ = ["Noisy", "plain_noise"]
 
 
 class Noisy(LevelledTask):
@@ -54,3 +55,11 @@ class Noisy(LevelledTask):
     def _blurred(self, key: PRNGKeyArray, obs: Array) -> Float[Array, " d_obs"]:
         space = self.observation_space
         return space.clip(obs + self.noise * self.draw_luck(key))
+
+
+def plain_noise(env: Any, obs: np.ndarray, luck: Any) -> np.ndarray:
+    """Return what is seen with noise, clipped to the bounds, in NumPy."""
+    space = env.observation_space
+    noisy = zip(obs.tolist(), luck, space.low, space.high, strict=True)
+    shown = [min(max(x + env.noise * n, low), high) for x, n, low, high in noisy]
+    return np.array(shown, np.float32)

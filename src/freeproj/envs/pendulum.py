@@ -9,15 +9,18 @@ A trial is only ever truncated, at the limit. (Beyond the paper; continuous acti
 from __future__ import annotations
 
 import math
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import LevelledTask, Step, check_action
-from freeproj.envs.noise import Noisy
+from freeproj.envs.noise import Noisy, plain_noise
+from freeproj.envs.painting import CENTRE, HIDDEN, INK, RED, Canvas
+from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box
 
 __all__ = [
@@ -56,6 +59,9 @@ class PendulumState(NamedTuple):
 
 class StatelessPendulum(LevelledTask):
     """Swing up and hold without seeing the speed; the levels differ in the limit."""
+
+    summary: ClassVar = "swing up and hold; speed unseen"
+    popgym_name: ClassVar = "PositionOnlyPendulum"
 
     time_limit: int = eqx.field(static=True, default=200)
 
@@ -119,9 +125,38 @@ class StatelessPendulum(LevelledTask):
             f"step {int(state.time)} of {self.time_limit}"
         )
 
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        angle, speed, time = state
+        gravity, mass, length, max_speed, dt = self.default_params
+        torque = min(max(float(action[0]), -MAX_TORQUE), MAX_TORQUE)
+        upright = angle - 2 * math.pi * math.floor((angle + math.pi) / (2 * math.pi))
+        cost = upright**2 + 0.1 * speed**2 + 0.001 * torque**2
+        pull = 1.5 * gravity / length * math.sin(angle)
+        speed += (pull + 3 / (mass * length**2) * torque) * dt
+        speed = min(max(speed, -max_speed), max_speed)
+        angle, time, limit = angle + speed * dt, time + 1, self.time_limit
+        obs = np.array((math.cos(angle), math.sin(angle)), np.float32)
+        reward = (HALF_COST - cost) / HALF_COST / limit
+        return obs, type(state)(angle, speed, time), reward, False, time >= limit
+
+    def paint(self, canvas: Canvas, state: PendulumState) -> bool:
+        (x, y), angle = CENTRE, float(state.angle)
+        tip = x - 85 * math.sin(angle), y - 85 * math.cos(angle)
+        canvas.pen.circle(CENTRE, 92, None, HIDDEN, 2)
+        canvas.pen.line((x, y, *tip), RED, 12)
+        canvas.pen.circle(CENTRE, 8, INK)
+        return True
+
 
 class NoisyStatelessPendulum(Noisy, StatelessPendulum):
     """The same with Gaussian noise on what is seen; the levels differ in the noise."""
+
+    summary: ClassVar = "swing up and hold; position seen with noise"
+    popgym_name: ClassVar = "NoisyPositionOnlyPendulum"
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        obs, *outcome = StatelessPendulum.plain_step(self, state, action, luck)
+        return plain_noise(self, obs, luck), *outcome
 
 
 def move(

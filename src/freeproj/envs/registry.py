@@ -22,7 +22,15 @@ import equinox as eqx
 from freeproj.envs.base import Environment
 from freeproj.storage.names import import_name, is_import_name, name_of, suggestion
 
-__all__ = ["REGISTRY", "Family", "find", "make", "register", "task_name"]
+__all__ = [
+    "REGISTRY",
+    "Family",
+    "find",
+    "make",
+    "register",
+    "register_class",
+    "task_name",
+]
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,19 @@ def register(
         )
     REGISTRY[name] = family
     return family
+
+
+def register_class(task: type[Environment]) -> Family:
+    """Add a task that says of itself what the registry needs: see `Environment`."""
+    return register(
+        task.__name__,
+        task,
+        task.levels,
+        summary=task.summary,
+        popgym_name=task.popgym_name,
+        # If the paper's task and POPGym's differ, a POPGym id means POPGym's task.
+        popgym_factory=task.popgym_version,
+    )
 
 
 def make(name: str) -> Environment:

@@ -6,18 +6,22 @@ one included; a right answer earns 1/(n-1), a wrong one -1/(n-1). (Appendix D.1.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from freeproj.envs.cards import CardState, SuitTask, suit_of
+from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
+from freeproj.envs.plain import PlainStep, answer
 
 __all__ = ["RepeatFirst"]
 
 
 class RepeatFirst(SuitTask):
     """The memory game with one, eight or sixteen decks."""
+
+    summary: ClassVar = "answer with the first card's suit"
+    popgym_name: ClassVar = "RepeatFirst"
 
     levels: ClassVar = {
         "Easy": {"n_decks": 1},
@@ -28,3 +32,8 @@ class RepeatFirst(SuitTask):
     def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
         reward = 1 / (self.n_cards - 1)
         return jnp.where(action == suit_of(state.deck[0]), reward, -reward)
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        reward = answer(action == state.deck[0] % 4, self.n_cards - 1)
+        state, ended = next_card(self, state)
+        return open_suit(state), state, reward, ended, False

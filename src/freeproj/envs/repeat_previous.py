@@ -12,19 +12,23 @@ under POPGym's ids such as `popgym-RepeatPreviousEasy-v0`, is exactly POPGym's t
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from freeproj.envs.cards import CardState, SuitTask, suit_of
+from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
+from freeproj.envs.plain import PlainStep, answer
 
 __all__ = ["PopgymRepeatPrevious", "RepeatPrevious"]
 
 
 class RepeatPrevious(SuitTask):
     """The delayed-match game; `delay` is the paper's k."""
+
+    summary: ClassVar = "answer with the suit seen k steps earlier"
+    popgym_name: ClassVar = "RepeatPrevious"
 
     delay: int = eqx.field(static=True, default=4)
 
@@ -53,6 +57,13 @@ class RepeatPrevious(SuitTask):
         right = jnp.where(action == target, reward, -reward)
         return jnp.where(place < 0, 0.0, right)
 
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        asked, reward = state.position - self.delay, 0.0
+        if asked >= 0:
+            reward = answer(action == state.deck[asked] % 4, self.reward_scale)
+        state, ended = next_card(self, state)
+        return open_suit(state), state, reward, ended, False
+
 
 class PopgymRepeatPrevious(RepeatPrevious):
     """POPGym's own game, registered under POPGym's ids only.
@@ -76,3 +87,9 @@ class PopgymRepeatPrevious(RepeatPrevious):
     @property
     def reward_scale(self) -> int:
         return self.n_cards - self.delay - 1
+
+    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+        return RepeatPrevious.plain_step(self, state, action, luck)
+
+
+RepeatPrevious.popgym_version = PopgymRepeatPrevious

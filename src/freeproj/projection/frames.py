@@ -17,7 +17,7 @@ along the pole's angle in every episode, which is much easier to learn from.
 `see` needs inner products only. With the Gram matrix G = AᵀA of a linear map x = A o,
 it works on o and on coefficients of the rows in terms of A: Q = W Aᵀ, c = W G o. That
 is exact for every linear map, isometry or not, and costs k x d_obs instead of k x d.
-`PlainFrame` is the same in NumPy, for one vector after the other.
+`PlainFrame` is the same in NumPy, for other people's environments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Bool, Float, Float32, Int, Real
 
 __all__ = ["ROUNDING", "Frame", "PlainFrame", "empty", "see"]
 
@@ -87,41 +87,58 @@ def _norm(square: Float[Array, ""]) -> Float[Array, ""]:
 class PlainFrame:
     """The same frame in NumPy: `see` one vector after the other.
 
+    Rows are kept in float64, so that all rounding is that of the vectors.
+
     Args:
         size: k, the number of directions that are kept.
         dim: d, the number of entries of a vector.
         threshold: the norm that a direction must have to be kept as new.
+        batch: the leading axes of the vectors, each of which has its own frame.
     """
 
-    def __init__(self, size: int, dim: int, threshold: float = 0.0):
+    def __init__(
+        self, size: int, dim: int, threshold: float = 0.0, batch: tuple[int, ...] = ()
+    ):
         for name, value in (("size", size), ("dim", dim)):
             if value < 1:
                 raise ValueError(f"`{name}` must be at least 1, got {value}.")
+        if not threshold >= 0:
+            raise ValueError(f"`threshold` must not be negative, got {threshold}.")
         self.threshold = threshold
-        self.rows = np.zeros((size, dim), np.float32)
-        self.n_known = 0
+        self.rows = np.zeros((*batch, size, dim))
+        self.n_known = np.zeros(batch, np.int64)
 
-    def clear(self) -> None:
-        """Forget all directions: a new episode begins."""
-        self.rows[:] = 0
-        self.n_known = 0
+    def clear(self, where: Bool[np.ndarray, "*batch"] | bool = True) -> None:
+        """Forget all directions: a new episode begins, everywhere or at some places."""
+        kept = ~np.broadcast_to(where, self.n_known.shape)
+        self.rows = self.rows * kept[..., None, None]
+        self.n_known = self.n_known * kept
 
-    def see(self, x: Float[np.ndarray, " d"]) -> Float[np.ndarray, " slot"]:
-        """Return k coordinates and what is left over, |rest|; keep a new direction."""
-        x = np.asarray(x, np.float32)
-        seen = np.zeros(len(self.rows) + 1, np.float32)
-        rows = self.rows[: self.n_known]
-        known = rows @ x
-        rest = x - known @ rows
-        more = rows @ rest  # once more, for rounding
-        rest = rest - more @ rows
-        seen[: self.n_known] = known + more
-        length = np.sqrt(rest @ rest)
-        least = max(self.threshold, ROUNDING * float(np.sqrt(x @ x)))
-        if length > least and self.n_known < len(self.rows):
-            self.rows[self.n_known] = rest / length
-            seen[self.n_known] = length
-            self.n_known += 1
-        else:
-            seen[-1] = length
-        return seen
+    def see(
+        self,
+        x: Real[np.ndarray, "*batch d"],
+        where: Bool[np.ndarray, "*batch"] | bool = True,
+    ) -> Float32[np.ndarray, "*batch slot"]:
+        """Return k coordinates and what is left over, |rest|; keep a new direction.
+
+        Args:
+            where: the places at which a new direction is kept.
+        """
+        x, rows = np.asarray(x, np.float64), self.rows
+        known = (rows @ x[..., None])[..., 0]
+        rest = x - (known[..., None, :] @ rows)[..., 0, :]
+        more = (rows @ rest[..., None])[..., 0]  # once more, for rounding
+        known, rest = known + more, rest - (more[..., None, :] @ rows)[..., 0, :]
+        length = np.linalg.norm(rest, axis=-1)
+        least = np.maximum(self.threshold, ROUNDING * np.linalg.norm(x, axis=-1))
+        is_new = (length > least) & (self.n_known < rows.shape[-2]) & where
+        place = np.arange(rows.shape[-2]) == np.asarray(self.n_known)[..., None]
+        place = place & is_new[..., None]
+        if is_new.any():
+            row = rest / np.where(is_new, length, 1.0)[..., None]
+            self.rows = np.where(place[..., None], row[..., None, :], rows)
+            self.n_known = self.n_known + is_new
+        known = np.where(place, length[..., None], known)
+        left_over = np.where(is_new, 0.0, length)
+        seen = np.concatenate([known, left_over[..., None]], axis=-1)
+        return seen.astype(np.float32)

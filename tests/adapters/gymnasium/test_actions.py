@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from freeproj.adapters.gymnasium import MapAction
+from freeproj.adapters.gymnasium import ActionsByUse, MapAction
 
 
 def test_every_own_action_hides_behind_exactly_one_common_one():
@@ -66,3 +66,54 @@ def test_the_checker_is_silent():
         check_env(
             MapAction(gym.make("Acrobot-v1"), 5, seed=0), skip_render_check=True
         )  # drawing needs pygame
+
+
+def test_no_relabelling_changes_what_an_agent_earns_by_use():
+    """An agent that keeps to one action learns which one it is only by luck."""
+
+    def episodes(relabelled):
+        env = gym.make("CartPole-v1")
+        env = MapAction(env, seed=3) if relabelled else env
+        env, taken = ActionsByUse(env, seed=0), []
+        for _ in range(400):
+            env.reset()
+            taken.append(
+                int(env.env.action(env.action(0)) if relabelled else env.action(0))
+            )
+        return np.mean(taken)
+
+    # Four standard errors of 400 fair coins.
+    assert abs(episodes(False) - 0.5) < 0.1
+    assert abs(episodes(True) - 0.5) < 0.1
+
+
+def test_the_mask_allows_what_was_used_and_one_new_action():
+    env = ActionsByUse(gym.make("Acrobot-v1"), 5, seed=0)
+    _, info = env.reset(seed=0)
+    assert info["action_mask"].tolist() == [True, False, False, False, False]
+    used = []
+    for place, allowed in ((0, 2), (0, 2), (1, 3), (2, 3)):
+        info = env.step(place)[4]
+        used.append(env.action(place))
+        assert info["action_mask"].tolist() == [True] * allowed + [False] * (
+            5 - allowed
+        )
+    assert used[0] == used[1]
+    assert sorted(used[1:]) == [0, 1, 2]
+    _, info = env.reset()
+    assert info["action_mask"].tolist() == [True] + [False] * 4
+
+
+def test_the_order_of_use_lasts_for_the_trials_of_a_word():
+    env = ActionsByUse(gym.make("Acrobot-v1"), seed=0, n_trials=2)
+    env.reset(seed=0)
+    first = [env.action(place) for place in range(3)]
+    _, info = env.reset()
+    assert info["action_mask"].all()
+    assert [env.action(place) for place in range(3)] == first
+    assert env.reset()[1]["action_mask"].sum() == 1
+
+
+def test_continuous_actions_have_no_use():
+    with pytest.raises(ValueError, match="Discrete"):
+        ActionsByUse(gym.make("Pendulum-v1"))

@@ -1,6 +1,7 @@
 """Laws of many environments at once: as one by one, in every autoreset mode."""
 
 import gymnasium as gym
+import jax
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -11,6 +12,7 @@ from freeproj.adapters.gymnasium import (
     TaskEnv,
     TaskVectorEnv,
 )
+from freeproj.envs import HigherLower
 
 META = {"n_words": 4, "length": 2, "dim": 16, "n_trials": 2}
 MODES = list(AutoresetMode)
@@ -127,3 +129,31 @@ def test_actions_out_of_range_are_refused_and_not_clamped():
     for wrong in ([0, 16], [0, -1], [0], [0.0, 1.0]):
         with pytest.raises(ValueError, match=r"0\.\.15, of shape \(2,\)"):
             envs.step(np.array(wrong))
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("kind", ["vector", "vector of trials", "single", "own"])
+def test_nothing_is_compiled_after_the_first_reset(kind, mode, caplog):
+    board, settings = "Minesweeper(side=5, n_mines=4)", META | {"dim": 17}
+    env = {
+        "vector": lambda: TaskVectorEnv(board, 7, mode),
+        "vector of trials": lambda: MetaTaskVectorEnv(
+            "StatelessPendulum(time_limit=9)", 7, autoreset_mode=mode, **settings
+        ),
+        "single": lambda: MetaTaskEnv(board, **settings),
+        "own": lambda: TaskEnv(Odd()),
+    }[kind]()
+    env.reset(seed=0)
+    n_ends = 0
+    with jax.log_compiles():
+        for _ in range(60):
+            _, _, *ends, _ = env.step(env.action_space.sample())
+            n_ends += (ended := np.any(ends))
+            if ended and kind in ("single", "own"):
+                env.reset()
+    assert n_ends > 0
+    assert not [each for each in caplog.messages if "compil" in each]
+
+
+class Odd(HigherLower):
+    """A task without a plain step."""

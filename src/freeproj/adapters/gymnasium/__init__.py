@@ -1,8 +1,7 @@
 """Gymnasium: our tasks in its interface, the projection around its environments.
 
-Importing this registers every task as `freeproj/NAME-v0` (levels as in
-`freeproj/HigherLowerHard-v0`) and the meta-environment as `freeproj/MetaEnv-v0`. The
-tasks need JAX and are loaded on first use.
+The wrappers compute in NumPy. The tasks run in JAX and are loaded on first use, or by
+their ids. Importing this registers the ids, as `import freeproj.gymnasium` does.
 """
 
 from __future__ import annotations
@@ -10,15 +9,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from freeproj.adapters.gymnasium.actions import MapAction
+from freeproj.adapters.gymnasium.actions import ActionsByUse, MapAction
+from freeproj.adapters.gymnasium.frames import FrameObservation, FrameVectorObservation
+from freeproj.adapters.gymnasium.ids import register_all, task_ids
 from freeproj.adapters.gymnasium.observation import (
     ProjectObservation,
     ProjectVectorObservation,
 )
 from freeproj.adapters.gymnasium.trials import TrialsWrapper
-from freeproj.adapters.gymnasium_ids import register_all
 
 __all__ = [
+    "ActionsByUse",
+    "FrameObservation",
+    "FrameVectorObservation",
     "MapAction",
     "MetaTaskEnv",
     "MetaTaskVectorEnv",
@@ -27,6 +30,8 @@ __all__ = [
     "TaskEnv",
     "TaskVectorEnv",
     "TrialsWrapper",
+    "register_all",
+    "task_ids",
 ]
 
 # Names that need JAX, and where they live.

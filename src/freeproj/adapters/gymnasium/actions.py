@@ -5,6 +5,10 @@
 Discrete actions are hidden among `n_common` ones; the rest mean nothing. A continuous
 action a becomes M_a a, clipped to the bounds; the rows of M_a are rows of a Haar
 matrix. (Algorithm 1, line 13.)
+
+    env = ActionsByUse(gym.make("CartPole-v1"), seed=0)
+
+names actions in the order in which the agent uses them, which undoes any relabelling.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from jaxtyping import Bool
 
 from freeproj.adapters.numpy_core import haar
 
-__all__ = ["MapAction"]
+__all__ = ["ActionsByUse", "MapAction"]
 
 
 class MapAction(gym.Wrapper, RecordConstructorArgs):
@@ -103,6 +107,51 @@ class MapAction(gym.Wrapper, RecordConstructorArgs):
 
     def _told(self, info: dict[str, Any]) -> dict[str, Any]:
         return info | {"action_mask": self.action_masks()} if self._discrete else info
+
+
+class ActionsByUse(MapAction):
+    """Let the agent name discrete actions in the order in which it first uses them.
+
+    Action i is "the i-th action that I used", or "a new one" if i were used so far: a
+    new one is drawn uniformly from the rest. No relabelling of the environment's
+    actions changes what an agent then earns. `info["action_mask"]` allows the actions
+    used so far and one new one; an agent that takes a later one draws a new one too.
+
+    Args:
+        env: an environment with Discrete actions.
+        n_common: how many actions there are; by default as many as the environment has.
+        seed: what new actions are drawn from.
+        n_trials: how many episodes share the order.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env,
+        n_common: int | None = None,
+        *,
+        seed: int | None = None,
+        n_trials: int = 1,
+    ):
+        if not isinstance(env.action_space, gym.spaces.Discrete):
+            raise ValueError(
+                f"`ActionsByUse` needs Discrete actions, got {env.action_space}."
+            )
+        super().__init__(env, n_common, seed=seed, n_trials=n_trials)
+
+    def action(self, action: Any) -> Any:
+        """Return the environment's action; from now on it is among those used."""
+        self._n_used = max(self._n_used, int(action) + 1)
+        return super().action(action)
+
+    def action_masks(self) -> Bool[np.ndarray, " common"]:
+        """The actions used so far and one new one, while there is one."""
+        return super().action_masks() & (np.arange(self.n_common) <= self._n_used)
+
+    def _draw(self) -> None:
+        # What an agent meets is an order drawn beforehand; the padding comes last.
+        own = self._maps.permutation(self._own)
+        self._places = np.append(own, np.arange(self._own, self.n_common))
+        self._n_used = 0
 
 
 def _own_size(space: gym.Space) -> int:

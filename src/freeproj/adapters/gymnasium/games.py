@@ -34,6 +34,7 @@ __all__ = [
     "make_meta",
     "observation_space_of",
     "params_of",
+    "some_action",
     "to_game_action",
 ]
 
@@ -170,6 +171,14 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.
     return low * (1 - share) + high * share
 
 
+def some_action(game: Game, batch: tuple[int, ...] = ()) -> np.ndarray:
+    """Return an action that can be taken, to compile a step with."""
+    space = game.action_space
+    if isinstance(space, Discrete):
+        return np.zeros(batch, np.int32)
+    return to_game_action(game, np.zeros((*batch, space.size)), batch)
+
+
 @functools.cache
 def _bounds(space: Box) -> tuple[np.ndarray, np.ndarray]:
     return np.array(space.low, np.float32), np.array(space.high, np.float32)
@@ -201,9 +210,10 @@ def _meta_bounds(
 
 
 def _projected_reach(meta: MetaEnv) -> float:
-    """Return a bound on every projected entry, for all words and base matrices.
+    """Return a bound on every entry that is seen, for all words and base matrices.
 
-    |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; other matrices have no such bound.
+    |(σ U ξ)_i| ≤ |σ U ξ| = σ |ξ| for orthogonal U; other matrices have no such bound. A
+    frame's coordinates do not exceed the norm either.
     """
     if meta.evaluation_map is None and not keeps_norms(meta.projection):
         return np.inf
@@ -216,9 +226,16 @@ def _projected_reach(meta: MetaEnv) -> float:
         largest = max(largest, float(np.linalg.norm(entries)))
     scale = meta.projection.scale
     if meta.evaluation_map is not None:
-        rows = np.asarray(meta.map_rows(meta.evaluation_map))[0]
-        scale = max(float(np.linalg.norm(row, axis=0).max()) for row in rows)
+        maps = np.asarray(meta.map_matrices(meta.evaluation_map))[0]
+        scale = max(_reach(each, meta.encoder == "frame") for each in maps)
     return scale * largest * (1 + 1e-5)  # room for rounding
+
+
+def _reach(matrix: Float[np.ndarray, "d_obs d_in"], whole: bool) -> float:
+    """Return how far one entry of ξ M, or its whole norm, can be for |ξ| = 1."""
+    if whole:
+        return float(np.linalg.norm(matrix, 2))
+    return float(np.linalg.norm(matrix, axis=0).max())
 
 
 def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, Array]:

@@ -20,10 +20,15 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool
 
-from freeproj.adapters.flatten import flatten_batch, flatten_one, words_and_space
+from freeproj.adapters.flatten import (
+    flatten_batch,
+    flatten_one,
+    nth,
+    words_and_space,
+)
 from freeproj.adapters.numpy_core import checked
 
-__all__ = ["ProjectObservation", "ProjectVectorObservation"]
+__all__ = ["ProjectObservation", "ProjectVectorObservation", "autoreset_mode"]
 
 
 class ProjectObservation(gym.Wrapper, RecordConstructorArgs):
@@ -99,7 +104,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
             self, projection=checked(projection), seed=seed, n_trials=n_trials
         )
         gym.vector.VectorWrapper.__init__(self, env)
-        self._mode = _autoreset_mode(env)
+        self._mode = autoreset_mode(env)
         self._plain = env.single_observation_space, env.observation_space
         n_envs = env.num_envs
         self.words, self.single_observation_space = words_and_space(
@@ -153,7 +158,7 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         space, given = self._plain[0], info["final_obs"]
         final = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(info.get("_final_obs", ended)).tolist():
-            last = flatten_one(space, _nth(given, index))
+            last = flatten_one(space, nth(given, index))
             final[index] = self.words.project_one(index, last)
         told = info.get("final_info", {}) | {"word": self.words.words}
         told["_word"] = ended.copy()
@@ -177,7 +182,8 @@ class ProjectVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         return info | {"word": self.words.words, "_word": self._all}
 
 
-def _autoreset_mode(env: gym.vector.VectorEnv) -> AutoresetMode:
+def autoreset_mode(env: gym.vector.VectorEnv) -> AutoresetMode:
+    """Return when a vector environment resets; refuse one that does not say."""
     mode = (env.metadata or {}).get("autoreset_mode")
     if not isinstance(mode, AutoresetMode):
         raise ValueError(
@@ -185,12 +191,3 @@ def _autoreset_mode(env: gym.vector.VectorEnv) -> AutoresetMode:
             f"`metadata['autoreset_mode']` must be an AutoresetMode, got {mode!r}."
         )
     return mode
-
-
-def _nth(batch: Any, index: int) -> Any:
-    """Take one observation out of an array of them, or out of a tree of arrays."""
-    if isinstance(batch, dict):
-        return {name: _nth(part, index) for name, part in batch.items()}
-    if isinstance(batch, tuple):
-        return tuple(_nth(part, index) for part in batch)
-    return batch[index]

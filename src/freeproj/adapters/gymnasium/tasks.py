@@ -1,5 +1,6 @@
 """Tasks and the meta-environment as `gymnasium.Env`.
 
+    import freeproj.gymnasium  # registers the ids
     env = gym.make("freeproj/HigherLower-v0")
     env = gym.make("freeproj/MetaEnv-v0", tasks="HigherLower", n_words=256, length=4)
 
@@ -54,7 +55,11 @@ class _GameEnv(gym.Env):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         self._seed(seed)
-        return self._shown(games.begin(self.game, self._key, self._params))
+        moment = games.begin(self.game, self._key, self._params)
+        if self._state is None:  # compile the step here, not in the midst of a rollout
+            action, state = games.some_action(self.game), moment.state
+            games.advance(self.game, moment.key, state, action, self._params)
+        return self._shown(moment)
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self._state is None:

@@ -1,6 +1,6 @@
 """Tasks and the meta-environment as `gymnasium.vector.VectorEnv`, all stepped at once.
 
-    envs = gym.make_vec("freeproj/HigherLower-v0", num_envs=64)
+    envs = gym.make_vec("freeproj.gymnasium:freeproj/HigherLower-v0", num_envs=64)
 
 Sub-environment i under seed s plays exactly what the single environment plays under
 seed s + i. All three autoreset modes of Gymnasium are there: NEXT_STEP (its default),
@@ -56,6 +56,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self._params = games.params_of(game, bases_seed)
         self._keys: Any = None
         self._moment: Any = None
+        self._compiled = False
         self._over = np.zeros(num_envs, bool)
 
     def reset(
@@ -68,6 +69,8 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         mask = self._checked_mask((options or {}).get("reset_mask"))
         self._seed_keys(seed, mask)
         fresh = _begin_all(self.game, self._keys, self._params)
+        if not self._compiled:
+            self._compile(fresh)
         self._keep(fresh if mask.all() else _choose(mask, fresh, self._moment))
         self._over = self._over & ~mask
         return np.array(self._moment.observation), self._info(mask)
@@ -107,6 +110,17 @@ class _GameVectorEnv(gym.vector.VectorEnv):
             for i in range(self.num_envs)
         ]
         return tuple(draw_game(self.game, each, self.render_mode) for each in states)
+
+    def _compile(self, begun: games.Moment) -> None:
+        """Compile step and autoreset at the first reset, not in the midst of a rollout.
+
+        Both are played once, and what they return is dropped.
+        """
+        actions = games.some_action(self.game, (self.num_envs,))
+        keys = np.asarray(begun.key)
+        stepped = _advance_all(self.game, keys, begun.state, actions, self._params)
+        _choose(np.zeros(self.num_envs, bool), begun, stepped)
+        self._compiled = True
 
     def _restart_ended(
         self, stepped: games.Moment, info: dict[str, Any]

@@ -90,7 +90,7 @@ class FreeProjectionLayer(nn.Module):
         places = torch.tensor(powers if few else [0], device=device)
         self.register_buffer("places", places, persistent=False)
         self._form()
-        self.register_load_state_dict_post_hook(lambda layer, _keys: layer._form())
+        self.register_load_state_dict_post_hook(_form_again)
 
     def forward(
         self,
@@ -219,6 +219,11 @@ class FreeProjectionLayer(nn.Module):
                 f"`words` must have {length} letters in {low}..{n}, not 0, got "
                 f"{words.tolist()}."
             )
+
+
+def _form_again(layer: FreeProjectionLayer, _keys: Any) -> None:
+    # A function of the module, since pickle knows no lambdas.
+    layer._form()
 
 
 def _like(bases: np.ndarray, drawn: np.ndarray) -> np.ndarray:
