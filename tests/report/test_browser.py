@@ -7,6 +7,7 @@ CI. FREEPROJ_SHOTS names a folder to keep the screenshots in.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 from pathlib import Path
@@ -18,7 +19,6 @@ from PIL import Image
 from fake_dataset import fake_dataset, why_table_1
 from freeproj.report.figures import make_figure
 from freeproj.report.page.building import make_report
-from freeproj.report.page.content import Study
 from freeproj.spectra import limit_effective_dimension
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -66,7 +66,7 @@ def files(tmp_path_factory):
     tasks = ("StatelessCartPole", "HigherLower")
     own = fake_dataset({"task": tasks, "projection.length": (1, 4)}, 3, _level)
     file = own.save(folder / "own.npz")
-    study = Study("why-table-1", why_table_1(3), {})
+    study = dataclasses.replace(why_table_1(3), meta={"study": "why-table-1"})
     only = ["lsmdp-spaces", "why-table-1", "length-curves"]
     whole = make_report(folder, file, only=only, published=[study]).page
     return {"whole": whole, "alone": alone}

@@ -109,9 +109,9 @@ class RemoteWork(abc.ABC):
     def _take(self, handle: Any) -> list[TrainConfig]:
         """Take the answers of a job; return the runs that are to be tried again."""
         runs, failed = self._under_way.pop(handle), []
-        answers = self._answers(handle)
-        if isinstance(answers, str):
-            answers = [{"kind": "failed", "text": answers} for _ in runs]
+        found = self._answers(handle)
+        lost: list[dict[str, Any]] = [{"kind": "failed", "text": found} for _ in runs]
+        answers = lost if isinstance(found, str) else found
         for config, answer in zip(runs, answers, strict=True):
             if answer["kind"] == "done":
                 self._outcomes[run_name(config)] = Outcome(config, answer["row"])
