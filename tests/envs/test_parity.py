@@ -28,7 +28,8 @@ with warnings.catch_warnings():
     import popgym.envs
 
 LEVELS = ("Easy", "Medium", "Hard")
-TASKS = [(family, level) for family in REGISTRY for level in LEVELS]
+POPGYM = [name for name, family in REGISTRY.items() if family.popgym_name]
+TASKS = [(family, level) for family in POPGYM for level in LEVELS]
 PHYSICS = [task for task in TASKS if "Cart" in task[0] or "Pendulum" in task[0]]
 FLOAT32 = [("StatelessCartPole", level) for level in LEVELS] + [
     ("NoisyStatelessCartPole", "Easy"),

@@ -145,7 +145,7 @@ def test_a_new_task_is_one_file_and_one_line(tmp_path):
     shutil.copytree(source / "envs", copy / "envs")
     (copy / "envs" / "coin_toss.py").write_text(COIN)
     listed = copy / "envs" / "__init__.py"
-    line = "TASKS = (\n"
+    line = "_TASKS = (\n"
     assert listed.read_text().count(line) == 1
     listed.write_text(
         listed.read_text().replace(line, line + '    "coin_toss:CoinToss",\n')

@@ -140,7 +140,12 @@ def test_padding_and_identity_show_the_observation_itself():
 def test_maps_carry_the_scale_of_training_unless_their_name_says_otherwise(name):
     size = 4 if name == "identity" else 2
     matrix = fixed_map(name, 4, size, scale=3.0)
-    norms = {"tile_unit": 1.0, "tile_literal": math.sqrt(2), "zero": 0.0}
+    norms = {
+        "tile_unit": 1.0,
+        "minus_tile_unit": 1.0,
+        "tile_literal": math.sqrt(2),
+        "zero": 0.0,
+    }
     expected = norms.get(name, 3.0)
     np.testing.assert_allclose(np.linalg.norm(matrix, axis=0), expected, rtol=1e-6)
     turned = fixed_map("minus_tile", 4, 2, scale=3.0)

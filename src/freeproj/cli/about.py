@@ -49,6 +49,7 @@ _PACKAGES = {
     "sb3-contrib": "sb3",
     "scikit-learn": "sklearn",
     "ray": "ray",
+    "submitit": "slurm",
     "tensorboardx": "tensorboard",
     "wandb": "wandb",
     "mkdocs-material": "docs",

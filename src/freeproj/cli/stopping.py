@@ -12,7 +12,7 @@ import os
 
 from freeproj.storage.signals import TerminatedError
 
-__all__ = ["TerminatedError", "exit_code", "explain"]
+__all__ = ["exit_code", "explain"]
 
 _INPUT_ERRORS = (
     ValueError,

@@ -22,7 +22,6 @@ from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
     "REGISTRY",
-    "TASKS",
     "Box",
     "Discrete",
     "Environment",
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 # Module and class, in the order in which they are listed; the paper's five tasks first.
-TASKS = (
+_TASKS = (
     "cartpole:StatelessCartPole",
     "higher_lower:HigherLower",
     "minesweeper:Minesweeper",
@@ -55,7 +54,7 @@ TASKS = (
     "flash_cards:FlashCards",
 )
 
-for _task in TASKS:
+for _task in _TASKS:
     _module, _name = _task.split(":")
     _class = getattr(importlib.import_module(f"{__name__}.{_module}"), _name)
     globals()[register_class(_class).name] = _class

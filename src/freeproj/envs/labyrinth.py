@@ -250,7 +250,7 @@ def near_explored(
     return np.asarray(windows.any(axis=(2, 3)))
 
 
-def _plain_walk(state: Any, action: int) -> Any:
+def _plain_walk(state: Any, action: Any) -> Any:
     (row, column), (down, right) = state.position.tolist(), _MOVES[action].tolist()
     side = len(state.cells)
     ahead = min(max(row + down, 0), side - 1), min(max(column + right, 0), side - 1)

@@ -30,7 +30,7 @@ from freeproj.meta.tasks import ENCODERS, MetaParams
 from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import suggestion
 
-__all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv", "MetaState", "common_actions"]
+__all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv"]
 
 OBSERVATIONS = ("projected", "none", "plain")
 TRIALS = ("same_start", "fresh_start")

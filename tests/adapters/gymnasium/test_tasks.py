@@ -228,12 +228,12 @@ def test_a_picture_is_drawn_when_asked_for(name):
     env.reset(seed=0)
     env.action_space.seed(0)
     pictures = [env.render()]
-    for _ in range(3):
+    for _ in range(6):
         env.step(env.action_space.sample())
         pictures.append(env.render())
     assert {picture.shape for picture in pictures} == {(240, 320, 3)}
     assert pictures[0].dtype == np.uint8
-    assert (pictures[0] != pictures[-1]).any()
+    assert any((pictures[0] != later).any() for later in pictures[1:])
 
 
 def test_the_picture_of_an_episode_tells_the_trial():
