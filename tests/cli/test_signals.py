@@ -24,7 +24,7 @@ COMMANDS = {
     "watch": ("watch", "flash-cards", "--delay", "0.01"),
     "train": ("train", "smoke", "--set", "n_updates=400", "--quiet"),
     "sweep": ("sweep", "study.toml", "--jobs", "1", "--quiet"),
-    "report": ("report", "--published", "--only", "word-spectra"),
+    "report": ("report", "--published", "--only", "block-spectra"),
 }
 STUDY = (
     'base = "smoke"\nsettings = { n_updates = 200 }\n'
@@ -84,8 +84,8 @@ def send(name, folder, n_signals, seed):
     while len(found) < n_signals:
         outcome = disturb(name, folder, chance, longest)
         found += [outcome] if outcome else []
-        # It may have ended between our look and the signal.
-        if outcome and outcome[1] == 0 and outcome[3] < 0.05:
+        # It may have been done when the signal came, and only had to leave.
+        if outcome and outcome[1] == 0 and outcome[3] < longest / 4:
             found.pop()
     return found
 

@@ -26,6 +26,7 @@ def test_every_picture_and_table_of_the_paper_has_its_name():
         "lsmdp-spaces",
         "length-curves",
         "adaptation",
+        "spread",
     }
 
 
