@@ -75,7 +75,7 @@ def test_every_observation_and_the_last_one_have_the_word_of_their_episode(as_di
             matrix = LAW.matrix(words[i], env.words.bases, size)
             last = matrix @ flat(env, told[i]["terminal_observation"])
             np.testing.assert_allclose(
-                infos[i]["terminal_observation"], last, rtol=1e-4
+                infos[i]["terminal_observation"], last, rtol=1e-4, atol=1e-6
             )
             np.testing.assert_array_equal(infos[i]["word"], words[i])
             n_ends += 1

@@ -16,13 +16,14 @@ from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.dataset import read_dataset
 from freeproj.experiments.log import to_line
 from freeproj.experiments.records import RunRecord, SetAside, read_record
-from freeproj.experiments.settings import parse_toml, read_config, to_toml
+from freeproj.experiments.settings import read_config, to_toml
 from freeproj.experiments.store import load_records, save_records
 from freeproj.experiments.study import read_study
 from freeproj.experiments.tidy import read_csv
 from freeproj.report.data_files import read_matrix
 from freeproj.storage import arrays
 from freeproj.storage.saved import load_numbers, save_numbers
+from freeproj.storage.toml import parse_toml
 
 N_CASES = 320  # for each of eleven readers
 SPLINTERS = (

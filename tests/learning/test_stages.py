@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from freeproj.experiments.run import open_run, read_run, run_training
-from freeproj.experiments.settings import config_from, parse_toml, run_name, to_toml
+from freeproj.experiments.settings import config_from, run_name, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.train import train
+from freeproj.storage.toml import parse_toml
 
 SMALL = """
 task = "RepeatPrevious"

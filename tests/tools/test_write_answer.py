@@ -17,7 +17,9 @@ def lines_of(text):
     """Return the numbered lines of the answer block, unwrapped."""
     block = re.search(r"<!-- answer -->\n(.*?)<!-- end answer -->", text, re.DOTALL)[1]
     joined = " ".join(block.replace("\u00a0", " ").split())
-    return [line.strip() for line in re.split(r"(?:^| )\d+\. (?=[A-Z])", joined) if line]
+    return [
+        line.strip() for line in re.split(r"(?:^| )\d+\. (?=[A-Z])", joined) if line
+    ]
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/index.md"])

@@ -33,7 +33,7 @@ from freeproj.experiments.arrays import (
 from freeproj.experiments.hub import is_hub, read_hub
 from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
-from freeproj.experiments.settings import config_from, parse_toml, to_toml
+from freeproj.experiments.settings import config_from, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.rollout import first_steps
 from freeproj.meta.episodes import MetaEnv
@@ -41,6 +41,7 @@ from freeproj.projection.spaces import Box
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED
 from freeproj.storage.names import named_by, suggestion
+from freeproj.storage.toml import parse_toml
 
 __all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent", "read_card"]
 

@@ -23,10 +23,11 @@ import numpy as np
 from freeproj.agents import ActorCritic
 from freeproj.experiments.arrays import check_finite
 from freeproj.experiments.run import state_shapes
-from freeproj.experiments.settings import config_from, read_toml, to_toml
+from freeproj.experiments.settings import config_from, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.files import DAMAGED, read_regular, write_atomically
 from freeproj.storage.safetensors import read_safetensors, write_safetensors
+from freeproj.storage.toml import read_toml
 
 __all__ = ["REPLAY", "WEIGHTS", "is_hub", "read_hub", "write_hub"]
 

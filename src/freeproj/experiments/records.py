@@ -26,6 +26,7 @@ from jaxtyping import Float, Int
 
 from freeproj.experiments.log import read_lines
 from freeproj.storage.files import DAMAGED, read_regular
+from freeproj.storage.toml import read_toml
 
 if TYPE_CHECKING:
     from freeproj.learning.config import TrainConfig
@@ -115,7 +116,6 @@ def read_record(folder: Path) -> RunRecord | SetAside:
     """Read a run's folder; whatever is wrong with it becomes a reason."""
     from freeproj.experiments.settings import (
         flat_settings,
-        read_toml,
         unresolved_config,
     )
 

@@ -48,7 +48,6 @@ from freeproj.experiments.settings import (
     SCHEMA,
     old_name,
     read_config,
-    read_toml,
     run_name,
     to_toml,
     unresolved_config,
@@ -71,6 +70,7 @@ from freeproj.storage.files import (
     write_atomically,
 )
 from freeproj.storage.threads import n_threads
+from freeproj.storage.toml import read_toml
 
 __all__ = [
     "SYNC_SECONDS",

@@ -17,9 +17,7 @@ import difflib
 import functools
 import hashlib
 import json
-import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +25,6 @@ from typing import Any, NamedTuple
 from freeproj.envs import make
 from freeproj.learning.config import TrainConfig
 from freeproj.projection.words import count_words, generators_for
-from freeproj.storage.files import read_regular
 from freeproj.storage.names import (
     is_import_name,
     is_own_name,
@@ -35,6 +32,7 @@ from freeproj.storage.names import (
     suggestion,
     without_imports,
 )
+from freeproj.storage.toml import read_toml, write_toml
 
 __all__ = [
     "RENAMED",
@@ -49,11 +47,9 @@ __all__ = [
     "nearest_key",
     "old_name",
     "own_names",
-    "parse_toml",
     "plain_settings",
     "read_base",
     "read_config",
-    "read_toml",
     "run_name",
     "shown_config",
     "to_toml",
@@ -64,8 +60,6 @@ __all__ = [
 _CONFIGS = Path(__file__).parents[1] / "configs"
 SHIPPED = tuple(sorted(path.stem for path in _CONFIGS.glob("*.toml")))
 SCHEMA = 2  # 0.1 was 1
-_MAX_BYTES = 2**17  # of a file of settings
-_MAX_DOTS = 200  # in a line: the time that Python takes is quadratic in them
 _MAX_NAME = 100  # characters of the tasks in a folder's name
 
 
@@ -219,7 +213,7 @@ def dotted(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def to_toml(config: TrainConfig) -> str:
     """Write all settings as TOML, such that `config_from` gives them back."""
-    return _toml(dataclasses.asdict(config))
+    return write_toml(dataclasses.asdict(config))
 
 
 def digest(config: TrainConfig) -> str:
@@ -248,7 +242,7 @@ def old_name(config: TrainConfig) -> str | None:
     }
     if more or any(value != _defaults()[key] for key, value in current.items()):
         return None
-    text = _toml(old.pop("") | old)
+    text = write_toml(old.pop("") | old)
     return _name(config, hashlib.sha256(text.encode()).hexdigest()[:12])
 
 
@@ -262,27 +256,6 @@ def nearest_key(key: str, known: Iterable[str]) -> str:
 
     best = max(known, key=likeness)
     return f" Did you mean `{best}`?" if likeness(best) > 0.8 else ""
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file; an error names it."""
-    try:
-        text = read_regular(path, _MAX_BYTES).decode()
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not a text file in UTF-8.") from None
-    return parse_toml(text, path)
-
-
-def parse_toml(text: str, source: object) -> dict[str, Any]:
-    """Parse TOML that others may have written; an error names its source."""
-    if any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
-        raise ValueError(f"{source} has more than {_MAX_DOTS} dots in one line.")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{source} is not TOML: {error}") from error
-    except RecursionError:
-        raise ValueError(f"{source} is nested too deeply.") from None
 
 
 def read_base(source: str | Path) -> dict[str, Any]:
@@ -410,21 +383,3 @@ def _name(config: TrainConfig, hashed: str) -> str:
 def _short(name: str) -> str:
     """Return a part of a path that is safe everywhere; `a.b:Thing` is Thing."""
     return re.sub(r"[^\w+-]", "_", name.rpartition(":")[2], flags=re.ASCII)
-
-
-def _toml(plain: Mapping[str, Any]) -> str:
-    tables = {key: value for key, value in plain.items() if isinstance(value, dict)}
-    stages = [dict(stage) for stage in plain.get("stages", ())]
-    single = [key for key in plain if key not in tables and key != "stages"]
-    lines = [f"{key} = {_value(plain[key])}" for key in single]
-    blocks = [(f"[{name}]", table) for name, table in tables.items()]
-    for head, table in (*blocks, *(("[[stages]]", stage) for stage in stages)):
-        lines += ["", head, *(f"{k} = {_value(v)}" for k, v in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _value(value: Any) -> str:
-    """Write one TOML value; JSON and TOML write values alike, except infinities."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return json.dumps(list(value) if isinstance(value, tuple) else value)

@@ -42,12 +42,12 @@ from freeproj.experiments.settings import (
     nearest_key,
     plain_settings,
     read_base,
-    read_toml,
     run_name,
     shown_config,
 )
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.names import suggestion
+from freeproj.storage.toml import read_toml
 
 __all__ = ["STUDIES", "Grid", "cell_names", "read_study"]
 
