@@ -77,15 +77,11 @@ class Trained(TrainResult):
         Args:
             metric: a column of the log; by default returns in training and in tests.
         """
-        from matplotlib.figure import Figure
+        from freeproj.report.figures.panels import draw_log
 
-        figure = Figure(figsize=(6, 3), layout="constrained")
-        axes = figure.subplots()
-        for name in [metric] if metric else self._returns:
-            axes.plot(*self._curve(name), label=_short(name))
-        axes.set(xlabel="update", ylabel=metric or "return of an episode")
-        axes.legend(frameon=False)
-        return figure
+        names = [metric] if metric else self._returns
+        lines = {_short(name): self._curve(name) for name in names}
+        return draw_log(lines, metric or "return of an episode")
 
     def __repr__(self) -> str:
         config = self.config

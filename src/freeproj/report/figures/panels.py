@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from freeproj.storage.saved import Numbers
 __all__ = [
     "draw_curve",
     "draw_level",
+    "draw_log",
     "draw_panels",
     "line_label",
     "mean_text",
@@ -73,6 +75,19 @@ def draw_panels(numbers: Numbers, x: str, per_trial: bool, ylabel: str) -> Figur
     for row, panel in enumerate(rows):
         panels[row, 0].set_ylabel(f"{panel.replace(', ', chr(10))}\n{ylabel}")
     share_legend(figure, panels)
+    return figure
+
+
+def draw_log(
+    lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], ylabel: str
+) -> Figure:
+    """Draw columns of one run's log against updates."""
+    figure = Figure(figsize=(WIDE, 2.4), layout="constrained")
+    axes = figure.subplots()
+    for name, (updates, values) in lines.items():
+        axes.plot(updates, values, label=name)
+    axes.set(xlabel="update", ylabel=ylabel)
+    axes.legend(frameon=False)
     return figure
 
 
