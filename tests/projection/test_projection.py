@@ -11,7 +11,6 @@ from freeproj import FreeProjection
 from freeproj.projection import matrices, words
 from freeproj.projection.families import FAMILIES
 from freeproj.projection.maps import MAPS, fixed_map, identity, pad, tile
-from freeproj.projection.projection import projected_radius
 
 
 def small(family="haar", **settings):
@@ -186,23 +185,6 @@ def test_a_family_of_ones_own_is_a_function_of_key_and_size(getkey):
     law = FreeProjection(4, 1, dim=5, scale=1.0, family="test_families_of_others:turn")
     drawn = law.matrices(law.draw_bases(getkey()), 5)
     np.testing.assert_array_equal(drawn[2], -np.eye(5))
-
-
-def test_projected_radius_is_reached_and_never_passed(getkey):
-    matrix = np.asarray(jax.random.normal(getkey(), (4, 3)))
-    low, high = np.array([-1.0, -3.0, 0.0]), np.array([2.0, 1.0, 5.0])
-    radius = projected_radius(matrix, low, high)
-    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1)
-    assert np.all(np.abs(matrix @ corners) <= radius[:, None] + 1e-9)
-    reach = np.maximum(np.abs(low), np.abs(high))
-    extreme = np.sign(matrix) * reach
-    np.testing.assert_allclose((matrix * extreme).sum(axis=1), radius, rtol=1e-6)
-
-
-def test_projected_radius_of_an_unbounded_entry_is_infinite_only_where_it_counts():
-    matrix = np.array([[1.0, 0.0], [1.0, 2.0]])
-    radius = projected_radius(matrix, np.array([-1, -np.inf]), np.array([1, np.inf]))
-    assert radius.tolist() == [1.0, np.inf]
 
 
 @pytest.mark.parametrize(

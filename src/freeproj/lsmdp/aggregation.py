@@ -24,7 +24,6 @@ __all__ = [
     "aggregate",
     "distances",
     "mean_permutation",
-    "permute",
 ]
 
 _CHUNK = 2**17  # entries counted at a time, so that they stay in cache
@@ -44,13 +43,6 @@ class Distances(NamedTuple):
     policy_l1: Float[np.ndarray, "*seeds"]
     z_l2: Float[np.ndarray, "*seeds"]
     z_l1: Float[np.ndarray, "*seeds"]
-
-
-def permute(
-    vectors: Float[np.ndarray, "*batch d"], permutation: Int[np.ndarray, " d"]
-) -> Float[np.ndarray, "*batch d"]:
-    """Return Uz: entry j moves to σ(j)."""
-    return vectors[..., np.argsort(permutation)]
 
 
 def mean_permutation(permutations: ArrayLike) -> Float[np.ndarray, "*seeds d d"]:

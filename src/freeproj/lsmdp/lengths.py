@@ -26,7 +26,6 @@ __all__ = [
     "Estimate",
     "LengthComparison",
     "compare_lengths",
-    "mean_distances",
     "paired_changes",
 ]
 
@@ -101,19 +100,6 @@ def compare_lengths(
         distances=Distances(*(np.stack(each) for each in zip(*rows, strict=True))),
         constant=distances(optimal, np.ones_like(optimal.desirability)),
     )
-
-
-def mean_distances(
-    comparison: LengthComparison,
-    *,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-) -> Estimate:
-    """Return the mean over seeds per metric and column (lengths, then z = const)."""
-    table = comparison.table
-    means = _bootstrap_means(table, n_resamples, seed)
-    return _estimate(table.mean(axis=-1), means, level, comparison.n_seeds)
 
 
 def paired_changes(
