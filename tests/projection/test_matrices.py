@@ -31,6 +31,7 @@ def as_matrix(element):
     return np.asarray(matrices.dense(element) if element.ndim == 1 else element)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("bases", BASES)
 @settings(deadline=None, max_examples=40)
 @given(v=WORDS, w=WORDS)
@@ -43,6 +44,7 @@ def test_representation_is_a_homomorphism(bases, v, w):
     np.testing.assert_allclose(as_matrix(product), expected, atol=1e-5)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("bases", BASES)
 @settings(deadline=None, max_examples=40)
 @given(word=WORDS)
@@ -66,6 +68,7 @@ def test_traced_words_give_what_concrete_words_give(bases):
         )
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("length", [1, 4, 16])
 def test_words_of_orthogonal_matrices_are_orthogonal(getkey, length):
     bases = matrices.haar(getkey(), 4, 128)
@@ -81,6 +84,7 @@ def test_haar_matrices_are_orthogonal_in_every_dimension(getkey, dim):
     assert np.abs(error).max() < 1e-5
 
 
+@pytest.mark.fast
 def test_haar_law_has_the_signs_that_plain_qr_lacks(getkey):
     # Uncorrected QR: first entries all of one sign, far-off traces, determinant ±1.
     n, dim = 200, 32
@@ -161,6 +165,7 @@ def test_words_with_a_shared_prefix_share_its_product():
         )
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("bases", BASES)
 @pytest.mark.parametrize(("rows", "columns"), [(5, 2), (2, 5), (1, 1), (5, 5), (3, 4)])
 def test_a_block_is_the_corner_of_the_matrix(bases, rows, columns):

@@ -28,6 +28,7 @@ def test_a_projection_is_linear_and_its_matrix_is_what_it_applies(getkey, family
     np.testing.assert_allclose(projected, observations @ matrix.T, rtol=1e-5)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     "family", ["haar", "qr", "permutation", "iid_haar", "identity"]
 )
@@ -59,6 +60,7 @@ def test_gaussian_family_keeps_norms_on_average(getkey):
     assert abs(squares.mean() - 2) < 4 * error
 
 
+@pytest.mark.fast
 def test_the_projection_is_the_definition_of_the_paper(getkey):
     # σ T_2 λ(w) T_1 with rectangular identities, by plain products.
     for input_dim in (4, 8, 11):
@@ -95,6 +97,7 @@ def test_with_words_finds_the_generators():
         FreeProjection.with_words(250, length=3)
 
 
+@pytest.mark.fast
 def test_standard_random_projection_is_length_one(getkey):
     projection = FreeProjection.with_words(4, length=1, dim=6, scale=1.0)
     bases = projection.draw_bases(getkey())
@@ -174,6 +177,7 @@ def test_drawing_only_the_used_columns_keeps_the_distribution(getkey, family):
         assert np.all(np.abs(gap) < 5 * error)
 
 
+@pytest.mark.fast
 def test_a_word_has_its_index_and_an_index_its_word():
     law = FreeProjection(3, 4, dim=4)
     for index, word in enumerate(words.enumerate_words(3, 4)):

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from freeproj.projection import words
 
+pytestmark = pytest.mark.fast
+
 letters = st.integers(-5, 5).filter(bool)
 any_word = st.lists(letters, max_size=12)
 family = st.tuples(st.integers(1, 5), st.integers(0, 6), st.booleans())

@@ -6,6 +6,8 @@ import pytest
 from freeproj.stats.audit import audit
 from freeproj.stats.verdicts import Outcome, verdict
 
+pytestmark = pytest.mark.fast
+
 UP = np.array([1.0, 1.2, 0.9, 1.1, 0.8, 1.3, 1.05, 0.95, 1.15, 1.0])
 NOISE = np.array([0.5, -0.6, 0.2, -0.1, 0.4, -0.5, 0.3, -0.3, 0.1, -0.2])
 
@@ -57,10 +59,10 @@ def test_what_is_shown_decides(expects):
 
 def test_cells_are_corrected_for_their_number():
     """A p-value of 0.012 decides alone, but not as the best of eight cells."""
-    good = np.array([0.5, 0.9, 1.4, 0.8, -0.7, 0.7, 1.1, 0.6, -0.5, 0.3])
+    good = np.array([0.5, 0.9, 1.4, 0.8, -0.5, 0.7, 1.1, 0.6, -0.3, 0.3])
     alone = verdict({"good": good}).cells["good"]
     assert alone.outcome is Outcome.HOLDS
-    assert 0.05 / 16 < alone.p < 0.05
+    assert 0.05 / 16 < alone.p < 0.05 / 2  # or the pool's half would be enough
     among = verdict({"good": good, **{k: np.roll(NOISE, k) for k in range(7)}})
     assert among.cells["good"].outcome is Outcome.OPEN
     assert among.cells["good"].p > 0.05

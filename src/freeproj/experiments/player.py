@@ -19,7 +19,8 @@ from freeproj.learning.config import TrainConfig
 from freeproj.learning.evaluate import check_fits
 from freeproj.learning.rollout import first_steps
 from freeproj.learning.train import draw_params, seed_key
-from freeproj.meta.episodes import MetaEnv, MetaState
+from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.inputs import MetaState
 from freeproj.projection.maps import fixed_map
 
 __all__ = ["AgentPlayer", "Training"]

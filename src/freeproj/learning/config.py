@@ -16,7 +16,8 @@ from typing import Any
 
 from freeproj.agents import MEMORIES
 from freeproj.envs import Environment, make, task_name
-from freeproj.meta.episodes import MetaEnv, common_actions
+from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.inputs import common_actions
 from freeproj.projection.maps import MAPS
 from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import as_name

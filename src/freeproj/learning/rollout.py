@@ -14,7 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
-from freeproj.meta.episodes import MetaEnv, MetaState
+from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.inputs import MetaState
 from freeproj.meta.tasks import MetaParams
 
 __all__ = [

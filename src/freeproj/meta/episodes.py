@@ -25,12 +25,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.envs import Environment, make
-from freeproj.meta.inputs import AgentInputs, MetaState, common_actions
+from freeproj.meta.inputs import AgentInputs, MetaState
 from freeproj.meta.tasks import ENCODERS, MetaParams
 from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import suggestion
 
-__all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv", "MetaState", "common_actions"]
+__all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv"]
 
 OBSERVATIONS = ("projected", "none", "plain")
 TRIALS = ("same_start", "fresh_start")
@@ -99,15 +99,11 @@ class MetaEnv(AgentInputs):
                 f"Observations of {self.observation_size} entries do not fit the "
                 f"projection's `dim` = {self.projection.dim}; choose a larger one."
             )
-        choices = (
-            ("trials", TRIALS),
-            ("observation", OBSERVATIONS),
-            ("encoder", ENCODERS),
-        )
-        for name, known in choices:
+        choices = {"trials": TRIALS, "observation": OBSERVATIONS, "encoder": ENCODERS}
+        for name, known in choices.items():
             value = getattr(self, name)
+            near = suggestion(value, known)
             if value not in known:
-                near = suggestion(value, known)
                 raise ValueError(
                     f"`{name}` must be one of {known}, got {value!r}.{near}"
                 )

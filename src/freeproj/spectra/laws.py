@@ -177,7 +177,6 @@ class FreeProduct(Law):
         return PointMasses(points, np.append(zero, weights[seen]))
 
     def bounds(self):
-        """Return an interval that holds the law."""
         return np.multiply(self.first.support(), self.second.support())
 
     def as_words(self):
@@ -308,7 +307,6 @@ class FreeSum(LawWithPsi):
         return _heavy_pairs(self, np.add)
 
     def bounds(self):
-        """Return an interval that holds the law."""
         return np.add(self.first.support(), self.second.support())
 
     def moments(self, order):

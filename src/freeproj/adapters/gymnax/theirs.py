@@ -14,7 +14,8 @@ from gymnax.environments.environment import Environment as GymnaxEnvironment
 from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs import Box, Discrete, Environment, Step
-from freeproj.meta.episodes import MetaEnv, MetaState
+from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.inputs import MetaState
 from freeproj.meta.tasks import MetaParams
 
 __all__ = ["GymnaxMetaEnv", "GymnaxTask"]
