@@ -18,13 +18,7 @@ from numpy.typing import ArrayLike
 
 from freeproj.lsmdp.solving import Solution
 
-__all__ = [
-    "METRICS",
-    "Distances",
-    "aggregate",
-    "distances",
-    "mean_permutation",
-]
+__all__ = ["METRICS", "Distances", "aggregate", "distances", "mean_permutation"]
 
 _CHUNK = 2**17  # entries counted at a time, so that they stay in cache
 
