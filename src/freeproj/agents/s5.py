@@ -154,9 +154,9 @@ class S5(Sequential):
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
         for index, layer in enumerate(self.layers):
-            own, clip = state[:, index], self.clip_eigenvalues
-            xs, each = layer.sequence(xs, own, keep, clip)
-            last.append(each)
+            own = state[:, index]
+            xs, own = layer.sequence(xs, own, keep, self.clip_eigenvalues)
+            last.append(own)
         return xs, jnp.stack(last, axis=1)
 
 

@@ -105,11 +105,8 @@ def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " 
     letters = _checked_letters(word, len(bases))
     factors = [_factor(letter, bases) for letter in letters]
     if not factors:
-        return (
-            jnp.arange(bases.shape[1], dtype=bases.dtype)
-            if _permutes(bases)
-            else (jnp.eye(bases.shape[1], dtype=bases.dtype))
-        )
+        identity = jnp.arange if _permutes(bases) else jnp.eye
+        return identity(bases.shape[1], dtype=bases.dtype)
     return functools.reduce(_multiply, factors)
 
 

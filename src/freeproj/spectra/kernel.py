@@ -103,7 +103,7 @@ def sample_root_singular_values(
 
 def draw_bases(
     rng: np.random.Generator, shape: tuple[int, ...], dim: int, group: str
-) -> _Bases:
+) -> np.ndarray:
     """Draw independent Haar matrices from O(d), or permutations, in float64."""
     if group == "permutation":
         return rng.permuted(np.broadcast_to(np.arange(dim), (*shape, dim)), axis=-1)
