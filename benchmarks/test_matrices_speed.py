@@ -56,21 +56,6 @@ def test_one_word_on_many_vectors_against_forming_and_not_forming():
     compare("one word on 4096 vectors, best of two", ours, min(formed, plain), 1)
 
 
-def test_a_word_for_each_vector_against_forming_and_not_forming():
-    bases = matrices.haar(jax.random.key(0), 4, DIM)
-    keys = jax.random.split(jax.random.key(2), 4096)
-    drawn = jax.vmap(lambda key: words.sample(key, 4, 4))(keys)
-    vectors = jax.random.normal(jax.random.key(1), (4096, 16))
-    forming = jax.jit(
-        jax.vmap(lambda w, b, x: matrices.represent(w, b)[:, :16] @ x, (0, None, 0))
-    )
-    not_forming = jax.jit(jax.vmap(matrices.apply_word, (0, None, 0)))
-    ours = best(jax.jit(matrices.apply_words), drawn, bases, vectors)
-    formed = best(forming, drawn, bases, vectors, repeats=1)
-    plain = best(not_forming, drawn, bases, vectors, repeats=3)
-    compare("a word for each of 4096 vectors", ours, min(formed, plain), 1)
-
-
 def test_memory_of_sampling_from_many_words():
     def grown(length):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -21,12 +21,39 @@ class Mutant(NamedTuple):
     caught_by: str
 
 
+# The first five are caught by `pytest -m fast`.
 MUTANTS = {
+    "Haar without signs": Mutant(
+        "projection/matrices.py",
+        "left, right = first[:, :high] * signs, first[:, high:] @ (second * signs_w)",
+        "left, right = first[:, :high], first[:, high:] @ second",
+        "tests/projection/test_matrices.py::"
+        "test_haar_law_has_the_signs_that_plain_qr_lacks",
+    ),
+    "GAE without lambda": Mutant(
+        "learning/ppo.py",
+        "delta + gae_lambda * ahead * advantage",
+        "delta + ahead * advantage",
+        "tests/learning/test_ppo.py::test_advantages_are_those_of_a_plain_loop",
+    ),
+    "a frame that shows the observation itself": Mutant(
+        "projection/frames.py",
+        "coordinates = jnp.where(place, length, known)",
+        "coordinates = jnp.where(place, length, known).at[0].set(x[0])",
+        "tests/projection/test_frames.py::"
+        "test_coordinates_are_the_same_under_every_isometry",
+    ),
     "no action mask while playing and evaluating": Mutant(
         "learning/rollout.py",
         "agent.step(state.inputs, state.memory, fresh, mask)",
         "agent.step(state.inputs, state.memory, fresh)",
         "tests/learning/test_train.py::test_masked_actions_are_never_taken",
+    ),
+    "no Holm over the cells of a question": Mutant(
+        "stats/verdicts.py",
+        "p_values[cell] * (len(order) - place)",
+        "p_values[cell]",
+        "tests/stats/test_verdicts.py::test_cells_are_corrected_for_their_number",
     ),
     "no action mask in the loss": Mutant(
         "learning/learn.py",
@@ -47,12 +74,6 @@ MUTANTS = {
         "config.n_updates * plan.n_epochs",
         "tests/learning/test_core_laws.py::"
         "test_the_linear_schedule_ends_with_the_last_minibatch_of_the_last_update",
-    ),
-    "no Holm over the cells of a question": Mutant(
-        "stats/verdicts.py",
-        "p_values[cell] * (len(order) - place)",
-        "p_values[cell]",
-        "tests/stats/test_verdicts.py::test_cells_are_corrected_for_their_number",
     ),
     "no Holm: the null rate notices too": Mutant(
         "stats/verdicts.py",

@@ -95,6 +95,7 @@ def test_first_policy_is_almost_uniform(getkey):
     np.testing.assert_allclose(policy.entropy(), np.log(4), atol=1e-3)
 
 
+@pytest.mark.fast
 def test_masked_actions_are_never_taken_in_step_and_sequence(getkey):
     agent = small(getkey())
     inputs, resets = rollout(getkey())

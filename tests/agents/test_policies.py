@@ -56,6 +56,7 @@ def test_entropy_is_the_mean_of_minus_log_probability(getkey):
 MASK = jnp.array([[True, False, True], [False, True, False], [True, True, True]])
 
 
+@pytest.mark.fast
 def test_masked_actions_have_probability_zero(getkey):
     policy = Categorical(jnp.array([0.0, 9.0, 1.0]) + jnp.zeros((3, 3))).masked(MASK)
     probabilities = jnp.exp(jax.nn.log_softmax(policy.logits))
@@ -65,6 +66,7 @@ def test_masked_actions_have_probability_zero(getkey):
     assert jnp.take_along_axis(MASK[None], draws[..., None], axis=-1).all()
 
 
+@pytest.mark.fast
 def test_a_mask_conditions_the_law(getkey):
     logits = jax.random.normal(getkey(), (3,))
     masked = Categorical(logits).masked(jnp.array([True, False, True]))

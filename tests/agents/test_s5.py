@@ -12,9 +12,9 @@ from freeproj.agents.s5 import S5, S5Layer, hippo_n
 TIMES, BATCH, MODEL, STATES, LAYERS = 17, 3, 6, 8, 2
 
 
-def problem(key, times=TIMES, scan="auto"):
+def problem(key, times=TIMES):
     keys = jax.random.split(key, 4)
-    s5 = S5.create(keys[0], MODEL, STATES, LAYERS, scan)
+    s5 = S5.create(keys[0], MODEL, STATES, LAYERS)
     xs = jax.random.normal(keys[1], (times, BATCH, MODEL))
     state = jax.random.normal(keys[2], (BATCH, LAYERS, 2, STATES // 2))
     resets = jax.random.bernoulli(keys[3], 0.2, (times, BATCH))
@@ -113,9 +113,8 @@ def test_only_clipped_states_never_grow(getkey):
     assert jnp.isfinite(outputs).all()
 
 
-@pytest.mark.parametrize("scan", ["sequential", "associative"])
-def test_sequence_is_the_complex_formula(getkey, scan):
-    arguments = problem(getkey(), scan=scan)
+def test_sequence_is_the_complex_formula(getkey):
+    arguments = problem(getkey())
     outputs, last = S5.sequence(*arguments)
     expected, expected_last = plain(*arguments)
     np.testing.assert_allclose(outputs, expected, atol=1e-5)

@@ -19,6 +19,8 @@ from freeproj.experiments.settings import (
 )
 from freeproj.learning.config import TrainConfig
 
+pytestmark = pytest.mark.fast
+
 
 def test_defaults_are_the_papers():
     config = TrainConfig()

@@ -36,6 +36,7 @@ def small(**settings) -> TrainConfig:
     return TrainConfig(**(chosen | settings))
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(("n_steps", "n_counted"), [(50, 0), (51, 4)])
 def test_the_window_counts_what_ends_within_its_steps_and_nothing_later(
     n_steps, n_counted
@@ -48,6 +49,7 @@ def test_the_window_counts_what_ends_within_its_steps_and_nothing_later(
     assert found.episodes.n_finished == 4
 
 
+@pytest.mark.fast
 def test_the_loss_sees_the_same_masks_as_the_player():
     """Before anything is learned the ratio is 1, with masked actions too."""
     config = small(task=("RepeatFirst", "HigherLower"), action_map="random")

@@ -32,12 +32,14 @@ def loop(rewards, values, last_value, dones, discount, gae_lambda):
     return estimates
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("gae_lambda", [0.0, 0.95, 1.0])
 def test_advantages_are_those_of_a_plain_loop(rollout, gae_lambda):
     estimates = ppo.advantages(*rollout, 0.9, gae_lambda)
     np.testing.assert_allclose(estimates, loop(*rollout, 0.9, gae_lambda), atol=1e-5)
 
 
+@pytest.mark.fast
 def test_with_lambda_one_targets_are_discounted_returns(rollout):
     rewards, values, last_value, dones = rollout
     targets = ppo.advantages(*rollout, 0.9, 1.0) + values
@@ -48,6 +50,7 @@ def test_with_lambda_one_targets_are_discounted_returns(rollout):
     np.testing.assert_allclose(targets, expected, atol=1e-5)
 
 
+@pytest.mark.fast
 def test_nothing_after_an_episode_counts(rollout):
     rewards, values, last_value, _ = rollout
     dones = jnp.zeros((TIMES, BATCH), bool).at[10].set(True)
@@ -59,6 +62,7 @@ def test_nothing_after_an_episode_counts(rollout):
     assert (one[11:] != two[11:]).all()
 
 
+@pytest.mark.fast
 def test_value_at_the_end_of_a_collection_counts(rollout):
     rewards, values, last_value, _ = rollout
     never = jnp.zeros((TIMES, BATCH), bool)
@@ -77,6 +81,7 @@ def test_normalized_advantages_have_mean_zero_and_variance_one(getkey):
     np.testing.assert_array_equal(ppo.normalize(jnp.full((3, 2), 4.0)), 0)
 
 
+@pytest.mark.fast
 def test_policy_loss_at_ratio_one_is_minus_the_mean_advantage(getkey):
     log_prob, advantages = jax.random.normal(getkey(), (2, TIMES, BATCH))
     loss = ppo.policy_loss(log_prob, log_prob, advantages, 0.2)
@@ -89,6 +94,7 @@ def test_gradient_at_ratio_one_is_that_of_the_policy_gradient(getkey):
     np.testing.assert_allclose(gradient, -advantages / advantages.size, rtol=1e-5)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("ratio", "advantage", "moves"),
     [
@@ -112,6 +118,7 @@ def test_value_loss_at_unchanged_values_is_half_the_squared_error(getkey):
     np.testing.assert_allclose(loss, 0.5 * ((values - targets) ** 2).mean(), rtol=1e-6)
 
 
+@pytest.mark.fast
 def test_value_loss_takes_the_larger_error():
     old, targets = jnp.zeros(1), jnp.array([1.0])
     # Moved 0.5 towards the target, but only 0.2 of it counts ...
@@ -122,6 +129,7 @@ def test_value_loss_takes_the_larger_error():
     np.testing.assert_allclose(far, 0.5 * 1.5**2, rtol=1e-6)
 
 
+@pytest.mark.fast
 def test_total_loss_rewards_entropy():
     parts = jnp.array(1.0), jnp.array(2.0), jnp.array(3.0)
     assert ppo.total_loss(*parts, value_weight=0.5, entropy_weight=0.1) == 1 + 1 - 0.3

@@ -86,6 +86,7 @@ def test_replay_with_unchanged_weights_has_ratio_one_and_the_stored_values(
     np.testing.assert_allclose(values, rollout.value, atol=1e-5)
 
 
+@pytest.mark.fast
 def test_masked_actions_are_never_taken():
     config = small(task=("StatelessCartPole", "Minesweeper"), action_map="random")
     env = config.training_env()

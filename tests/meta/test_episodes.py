@@ -76,6 +76,7 @@ def test_words_and_starts_change_between_episodes(getkey):
     assert len(np.unique(decks, axis=0)) == len(first)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(("normalized", "size"), [(False, 1 / 52), (True, 51 / 52)])
 def test_the_agent_sees_what_the_layout_says(getkey, normalized, size):
     env = MetaEnv(
@@ -99,6 +100,7 @@ def test_the_agent_sees_what_the_layout_says(getkey, normalized, size):
     np.testing.assert_allclose(parts["previous_reward"][1:, 0], rewards, rtol=1e-6)
 
 
+@pytest.mark.fast
 def test_observations_are_projected_by_the_matrix_of_the_word(getkey):
     env = MetaEnv("StatelessCartPole", PROJECTION, n_trials=2)
     bases = PROJECTION.draw_bases(getkey())
@@ -134,6 +136,7 @@ def test_a_word_too_rare_for_a_table_gives_the_same_matrix(getkey):
     assert state.word.shape == (30,)
 
 
+@pytest.mark.fast
 def test_redraw_changes_what_is_seen_and_no_redraw_does_not(getkey):
     env = MetaEnv("HigherLower", PROJECTION)
     params, key = env.draw_params(getkey()), getkey()
@@ -155,6 +158,7 @@ def test_redraw_changes_what_is_seen_and_no_redraw_does_not(getkey):
     np.testing.assert_allclose(same, first, atol=1e-6)
 
 
+@pytest.mark.fast
 def test_fresh_starts_deal_anew_under_the_same_word(getkey):
     env = MetaEnv("HigherLower", PROJECTION, n_trials=3, trials="fresh_start")
     params = env.draw_params(getkey())
@@ -174,6 +178,7 @@ def test_fresh_starts_deal_anew_under_the_same_word(getkey):
     assert len(np.unique(starts.reshape(12, -1), axis=0)) == 12
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(("observation", "norm"), [("none", 0.0), ("plain", 2**0.5)])
 def test_blind_and_plain_observations_need_no_words(getkey, observation, norm):
     env = MetaEnv("RepeatFirst", PROJECTION, observation=observation)

@@ -58,6 +58,7 @@ def walk(n_steps: int = 30, rank: int = SIZE) -> np.ndarray:
     return np.cumsum(steps, axis=0)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", ISOMETRIES)
 def test_coordinates_are_the_same_under_every_isometry(name):
     observations = walk()
@@ -65,6 +66,7 @@ def test_coordinates_are_the_same_under_every_isometry(name):
     np.testing.assert_allclose(seen, look(np.sqrt(2) * observations), atol=1e-5)
 
 
+@pytest.mark.fast
 def test_coordinates_are_rows_of_the_cholesky_factor():
     observations = np.random.default_rng(2).normal(size=(SIZE, SIZE))
     factor = np.linalg.cholesky(observations @ observations.T)
@@ -81,6 +83,7 @@ def test_inner_products_are_kept_whatever_the_rank(rank):
     assert np.all(seen[:, rank:SIZE] == 0)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", [*ISOMETRIES, "gaussian", "truncated"])
 def test_gram_matrix_gives_the_coordinates_of_what_is_projected(name):
     if name == "gaussian":
@@ -108,6 +111,7 @@ def test_plain_frame_is_the_same_in_numpy():
     np.testing.assert_array_equal(plain.see(observations[0]), seen[0])
 
 
+@pytest.mark.fast
 def test_zero_repeated_and_tiny_vectors_add_no_direction():
     x = np.array([3.0, 4.0, 0, 0])
     seen = look(np.stack([0 * x, x, x, -2 * x, 1e-20 * x, 0 * x]))
@@ -139,6 +143,7 @@ def test_directions_below_the_threshold_wait():
     np.testing.assert_allclose([plain.see(np.asarray(x)) for x in xs], seen, atol=1e-6)
 
 
+@pytest.mark.fast
 def test_full_frame_stays_and_shows_what_is_left_over():
     observations = np.random.default_rng(4).normal(size=(10, SIZE))
     seen = look(observations, size=2)
@@ -223,6 +228,7 @@ def test_blanked_episodes_show_zeros():
     assert np.all(seen == 0)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("task", ["StatelessCartPole", "Minesweeper"])
 def test_meta_environment_shows_the_coordinates_of_what_it_projects(task):
     env = meta(task, normalize_observations=True)

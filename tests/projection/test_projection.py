@@ -11,7 +11,6 @@ from freeproj import FreeProjection
 from freeproj.projection import matrices, words
 from freeproj.projection.families import FAMILIES
 from freeproj.projection.maps import MAPS, fixed_map, identity, pad, tile
-from freeproj.projection.projection import projected_radius
 
 
 def small(family="haar", **settings):
@@ -29,6 +28,7 @@ def test_a_projection_is_linear_and_its_matrix_is_what_it_applies(getkey, family
     np.testing.assert_allclose(projected, observations @ matrix.T, rtol=1e-5)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     "family", ["haar", "qr", "permutation", "iid_haar", "identity"]
 )
@@ -60,6 +60,7 @@ def test_gaussian_family_keeps_norms_on_average(getkey):
     assert abs(squares.mean() - 2) < 4 * error
 
 
+@pytest.mark.fast
 def test_the_projection_is_the_definition_of_the_paper(getkey):
     # σ T_2 λ(w) T_1 with rectangular identities, by plain products.
     for input_dim in (4, 8, 11):
@@ -96,6 +97,7 @@ def test_with_words_finds_the_generators():
         FreeProjection.with_words(250, length=3)
 
 
+@pytest.mark.fast
 def test_standard_random_projection_is_length_one(getkey):
     projection = FreeProjection.with_words(4, length=1, dim=6, scale=1.0)
     bases = projection.draw_bases(getkey())
@@ -180,6 +182,7 @@ def test_drawing_only_the_used_columns_keeps_the_distribution(getkey, family):
         assert np.all(np.abs(gap) < 5 * error)
 
 
+@pytest.mark.fast
 def test_a_word_has_its_index_and_an_index_its_word():
     law = FreeProjection(3, 4, dim=4)
     for index, word in enumerate(words.enumerate_words(3, 4)):
@@ -191,23 +194,6 @@ def test_a_family_of_ones_own_is_a_function_of_key_and_size(getkey):
     law = FreeProjection(4, 1, dim=5, scale=1.0, family="test_families_of_others:turn")
     drawn = law.matrices(law.draw_bases(getkey()), 5)
     np.testing.assert_array_equal(drawn[2], -np.eye(5))
-
-
-def test_projected_radius_is_reached_and_never_passed(getkey):
-    matrix = np.asarray(jax.random.normal(getkey(), (4, 3)))
-    low, high = np.array([-1.0, -3.0, 0.0]), np.array([2.0, 1.0, 5.0])
-    radius = projected_radius(matrix, low, high)
-    corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1)
-    assert np.all(np.abs(matrix @ corners) <= radius[:, None] + 1e-9)
-    reach = np.maximum(np.abs(low), np.abs(high))
-    extreme = np.sign(matrix) * reach
-    np.testing.assert_allclose((matrix * extreme).sum(axis=1), radius, rtol=1e-6)
-
-
-def test_projected_radius_of_an_unbounded_entry_is_infinite_only_where_it_counts():
-    matrix = np.array([[1.0, 0.0], [1.0, 2.0]])
-    radius = projected_radius(matrix, np.array([-1, -np.inf]), np.array([1, np.inf]))
-    assert radius.tolist() == [1.0, np.inf]
 
 
 @pytest.mark.parametrize(

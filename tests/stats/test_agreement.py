@@ -1,7 +1,6 @@
 """Agreement with scipy and rliable."""
 
 import numpy as np
-import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,22 +33,3 @@ def test_the_studentised_bootstrap_is_near_to_bca_of_scipy():
     ours = stats.interval(values)
     width = theirs.high - theirs.low
     np.testing.assert_allclose(ours[:2], theirs, atol=0.2 * width)
-
-
-def test_profiles_and_probabilities_agree_with_rliable():
-    library = pytest.importorskip("rliable.library")
-    metrics = pytest.importorskip("rliable.metrics")
-    rng = np.random.default_rng(0)
-    scores, others = rng.normal(size=(2, 10, 5)).round(1)  # seeds x tasks, with ties
-    others[:, 2] = scores[:, 2]
-    first, second = (
-        {task: dict(enumerate(x[:, task])) for task in range(5)}
-        for x in (scores, others)
-    )
-    ours = stats.probability_of_improvement(first, second)
-    theirs = metrics.probability_of_improvement(scores, others)
-    assert ours.probability == pytest.approx(theirs)
-    thresholds = np.linspace(-2, 2, 8)
-    profile = stats.performance_profile(first, thresholds)
-    expected = library.score_distributions(scores, thresholds)
-    np.testing.assert_allclose(profile.share, expected)

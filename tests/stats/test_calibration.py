@@ -60,6 +60,7 @@ def test_bands_cover_at_each_point_and_need_three_seeds():
     np.testing.assert_array_equal(found.mean, [2.0, 1.5, 1.0, np.nan])
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("expects", ["more", "less"])
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
 def test_null_studies_get_no_verdict_of_any_kind(correlation, expects):

@@ -26,19 +26,9 @@ def test_maximum_of_many_normals_is_that_of_simulation():
 
 
 def test_one_evaluation_has_no_luck_and_more_have_more():
-    counts = {"n_episodes": 64}
-    mmer = [stats.chance_mmer(1, 4, n_evaluations=n, **counts) for n in (1, 10, 100)]
+    mmer = [stats.expected_maximum(n, 1, 4 / 8) for n in (1, 10, 100)]
     assert mmer[0] == pytest.approx(1.0)
     assert mmer[0] < mmer[1] < mmer[2]
-
-
-def test_chance_mmer_of_all_or_nothing_episodes_agrees_with_simulation():
-    # A constant answer in Repeat First earns 16 with probability 1/4, else -16.
-    rng = np.random.default_rng(1)
-    means = 32 * rng.binomial(64, 0.25, (2000, 228)) / 64 - 16
-    found = stats.chance_mmer(-8, 8 * math.sqrt(3), n_episodes=64, n_evaluations=228)
-    # Means of 64 such episodes are still a little skewed, which costs 0.2.
-    assert found == pytest.approx(means.max(axis=1).mean(), abs=0.3)
 
 
 def test_the_luckiest_policy_has_the_widest_evaluations_and_no_more_than_the_ceiling():
@@ -60,7 +50,7 @@ def test_impossible_counts_are_refused():
     with pytest.raises(ValueError, match="`n` must be at least 1, got 0"):
         stats.expected_maximum(0)
     with pytest.raises(ValueError, match="`std` must be finite and at least 0"):
-        stats.chance_mmer(0, -1, n_episodes=1, n_evaluations=1)
+        stats.expected_maximum(1, 0, -1)
     with pytest.raises(ValueError, match="at least one policy"):
         stats.luckiest({}, n_episodes=1, n_evaluations=1)
 

@@ -42,6 +42,7 @@ def test_equal_differences_are_certain():
     assert (found.p(0.0), found.p(0.5)) == (0.0, 1.0)
 
 
+@pytest.mark.fast
 def test_the_pool_of_equal_seeds_is_that_of_their_means():
     values = np.random.default_rng(1).standard_normal((6, 3))
     pooled = pooled_mean({c: values[:, c] for c in range(3)})

@@ -1,13 +1,12 @@
 """The gate: what a claim, its cells and its probability may say."""
 
-import math
-
 import numpy as np
 import pytest
 
 from freeproj.stats.audit import audit
-from freeproj.stats.profiles import performance_profile, probability_of_improvement
 from freeproj.stats.verdicts import Outcome, verdict
+
+pytestmark = pytest.mark.fast
 
 UP = np.array([1.0, 1.2, 0.9, 1.1, 0.8, 1.3, 1.05, 0.95, 1.15, 1.0])
 NOISE = np.array([0.5, -0.6, 0.2, -0.1, 0.4, -0.5, 0.3, -0.3, 0.1, -0.2])
@@ -60,10 +59,10 @@ def test_what_is_shown_decides(expects):
 
 def test_cells_are_corrected_for_their_number():
     """A p-value of 0.012 decides alone, but not as the best of eight cells."""
-    good = np.array([0.5, 0.9, 1.4, 0.8, -0.7, 0.7, 1.1, 0.6, -0.5, 0.3])
+    good = np.array([0.5, 0.9, 1.4, 0.8, -0.5, 0.7, 1.1, 0.6, -0.3, 0.3])
     alone = verdict({"good": good}).cells["good"]
     assert alone.outcome is Outcome.HOLDS
-    assert 0.05 / 16 < alone.p < 0.05
+    assert 0.05 / 16 < alone.p < 0.05 / 2  # or the pool's half would be enough
     among = verdict({"good": good, **{k: np.roll(NOISE, k) for k in range(7)}})
     assert among.cells["good"].outcome is Outcome.OPEN
     assert among.cells["good"].p > 0.05
@@ -99,25 +98,6 @@ def test_too_few_seeds_say_how_many_are_needed():
     empty = verdict({"a": {}, "b": UP})
     assert empty.cells["a"].reason == "No seed pairs with data."
     assert verdict({}).outcome is Outcome.OPEN
-
-
-def test_probabilities_turn_round_with_the_sides():
-    first = {"a": dict(enumerate(UP))}
-    second = {"a": dict(enumerate(UP - 0.5))}
-    many = probability_of_improvement(first, second)
-    assert 0.5 not in many.interval
-    back = probability_of_improvement(second, first)
-    assert back.probability == pytest.approx(1 - many.probability)
-    assert math.isnan(probability_of_improvement({}, {}).probability)
-
-
-def test_profiles_fall_from_one_to_zero_and_lie_in_their_band():
-    cells = {"a": [0.0, 1.0, 2.0], "b": [1.0, 2.0, 3.0, math.nan]}
-    found = performance_profile(cells, [-1, 0.5, 1.5, 5])
-    np.testing.assert_allclose(found.share, [1, 5 / 6, 1 / 2, 0])
-    assert (found.low <= found.share).all()
-    assert (found.high >= found.share).all()
-    assert np.isnan(performance_profile({}, [0.0]).share).all()
 
 
 def test_an_audit_says_who_looks():

@@ -73,10 +73,8 @@ def _lstm(key: PRNGKeyArray, size: int, **_: Any) -> LSTM:
     return LSTM.create(key, size, size)
 
 
-def _mingru(
-    key: PRNGKeyArray, size: int, *, n_layers: int = 2, scan: str = "auto", **_: Any
-) -> MinGRU:
-    return MinGRU.create(key, size, n_layers, scan)
+def _mingru(key: PRNGKeyArray, size: int, *, n_layers: int = 2, **_: Any) -> MinGRU:
+    return MinGRU.create(key, size, n_layers)
 
 
 def _s5(
@@ -85,11 +83,10 @@ def _s5(
     *,
     n_layers: int = 4,
     state_size: int | None = None,
-    scan: str = "auto",
     clip_eigenvalues: bool = False,
     **_: Any,
 ) -> S5:
-    return S5.create(key, size, state_size or size, n_layers, scan, clip_eigenvalues)
+    return S5.create(key, size, state_size or size, n_layers, clip_eigenvalues)
 
 
 def _transformer(
@@ -98,8 +95,5 @@ def _transformer(
     return Transformer.create(key, size, n_layers, window)
 
 
-MEMORIES.add("gru", _gru)
-MEMORIES.add("s5", _s5)
-MEMORIES.add("lstm", _lstm)
-MEMORIES.add("mingru", _mingru)
-MEMORIES.add("transformer", _transformer)
+for _maker in (_gru, _s5, _lstm, _mingru, _transformer):
+    MEMORIES.add(_maker.__name__[1:], _maker)

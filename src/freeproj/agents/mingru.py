@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from freeproj.agents.dense import Dense
-from freeproj.agents.recurrence import recur_gated
+from freeproj.agents.recurrence import Sequential, recur_gated
 
 __all__ = ["MinGRU", "MinGRULayer"]
 
@@ -52,46 +52,32 @@ class MinGRULayer(eqx.Module):
         xs: Float[Array, "time batch size"],
         state: Float[Array, "batch size"],
         keep: Float[Array, "time batch 1"],
-        scan: str,
     ) -> tuple[Float[Array, "time batch size"], Float[Array, "batch size"]]:
         """Return the outputs of all steps and the last state."""
         u = xs.reshape(-1, xs.shape[-1])
         z = jax.nn.sigmoid(self.update(u))
         inputs = (z * self.candidate(u)).reshape(xs.shape)
-        h = recur_gated((1 - z).reshape(xs.shape) * keep, inputs, state, scan)
+        h = recur_gated((1 - z).reshape(xs.shape) * keep, inputs, state)
         rows = h.reshape(u.shape)
         out = u + self.linear(rows) * jax.nn.sigmoid(self.gate(rows))
         return out.reshape(xs.shape), h[-1]
 
 
-class MinGRU(eqx.Module):
+class MinGRU(Sequential):
     """A stack of minGRU layers; the state is a tuple with one array for each."""
 
     layers: tuple[MinGRULayer, ...]
-    scan: str = eqx.field(static=True, default="auto")
 
     @classmethod
-    def create(
-        cls, key: PRNGKeyArray, size: int, n_layers: int, scan: str = "auto"
-    ) -> MinGRU:
-        """Draw the layers; see `recurrence.recur` for `scan`."""
+    def create(cls, key: PRNGKeyArray, size: int, n_layers: int) -> MinGRU:
+        """Draw the layers."""
         keys = jax.random.split(key, n_layers)
-        return cls(tuple(MinGRULayer.create(each, size) for each in keys), scan)
+        return cls(tuple(MinGRULayer.create(each, size) for each in keys))
 
     def initial_state(self, n_envs: int) -> tuple[Float[Array, "batch size"], ...]:
         """Return empty memories."""
         biases = [layer.update.bias for layer in self.layers]
         return tuple(jnp.zeros((n_envs, len(b)), b.dtype) for b in biases)
-
-    def step(
-        self,
-        x: Float[Array, "batch size"],
-        state: tuple[Float[Array, "batch size"], ...],
-        reset: Bool[Array, " batch"],
-    ) -> tuple[Float[Array, "batch size"], tuple[Float[Array, "batch size"], ...]]:
-        """Return output and next memory of one step."""
-        outputs, state = self.sequence(x[None], state, reset[None])
-        return outputs[0], state
 
     def sequence(
         self,
@@ -103,6 +89,6 @@ class MinGRU(eqx.Module):
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
         for layer, before in zip(self.layers, state, strict=True):
-            xs, after = layer.sequence(xs, before, keep, self.scan)
+            xs, after = layer.sequence(xs, before, keep)
             last.append(after)
         return xs, tuple(last)

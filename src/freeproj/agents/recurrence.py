@@ -13,15 +13,33 @@ the whole array (accelerators).
 
 from __future__ import annotations
 
+import abc
 import functools
+from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, PyTree
 
-__all__ = ["Pair", "recur", "recur_gated"]
+__all__ = ["Pair", "Sequential", "recur", "recur_gated"]
 
 Pair = tuple[Float[Array, "..."], Float[Array, "..."]]
+
+
+class Sequential(eqx.Module):
+    """A memory of which one step is a sequence of one."""
+
+    @abc.abstractmethod
+    def sequence(self, xs: Array, state: Any, resets: Array) -> tuple[Array, Any]:
+        """Return the outputs of all steps and the last memory."""
+
+    def step(
+        self, x: Float[Array, "batch size"], state: PyTree, reset: Bool[Array, " batch"]
+    ) -> tuple[Float[Array, "batch size"], PyTree]:
+        """Return output and next memory of one step."""
+        outputs, state = self.sequence(x[None], state, reset[None])
+        return outputs[0], state
 
 
 def recur(

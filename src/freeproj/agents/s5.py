@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray
 
 from freeproj.agents.dense import Dense
-from freeproj.agents.recurrence import Pair, recur
+from freeproj.agents.recurrence import Pair, Sequential, recur
 
 __all__ = ["S5", "S5Layer", "hippo_n"]
 
@@ -99,7 +99,6 @@ class S5Layer(eqx.Module):
         xs: Float[Array, "time batch model"],
         state: Float[Array, "batch 2 pairs"],
         keep: Float[Array, "time batch 1"],
-        scan: str = "auto",
         clip: bool = False,
     ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
         """Return the outputs of all steps and the last state."""
@@ -108,18 +107,17 @@ class S5Layer(eqx.Module):
         u = xs.reshape(-1, xs.shape[-1])
         shape = (*xs.shape[:2], -1)
         inputs = ((u @ b_re).reshape(shape), (u @ b_im).reshape(shape))
-        x_re, x_im = recur(factors, inputs, (state[:, 0], state[:, 1]), keep, scan)
+        x_re, x_im = recur(factors, inputs, (state[:, 0], state[:, 1]), keep)
         y = _rows(x_re) @ (2 * self.output_re) - _rows(x_im) @ (2 * self.output_im)
         y = jax.nn.gelu(y + self.feedthrough * u)
         out = u + self.linear(y) * jax.nn.sigmoid(self.gate(y))
         return out.reshape(xs.shape), jnp.stack([x_re[-1], x_im[-1]], axis=1)
 
 
-class S5(eqx.Module):
+class S5(Sequential):
     """A stack of S5 layers; the memory of an environment is one array for all."""
 
     layers: tuple[S5Layer, ...]
-    scan: str = eqx.field(static=True, default="auto")
     clip_eigenvalues: bool = eqx.field(static=True, default=False)
 
     @classmethod
@@ -129,10 +127,9 @@ class S5(eqx.Module):
         model_size: int,
         state_size: int,
         n_layers: int,
-        scan: str = "auto",
         clip_eigenvalues: bool = False,
     ) -> S5:
-        """Draw the layers; see `recurrence.recur` for `scan`."""
+        """Draw the layers."""
         if state_size < 2 or state_size % 2:
             raise ValueError(
                 "`state_size` must be even and positive (it counts conjugate pairs "
@@ -140,22 +137,12 @@ class S5(eqx.Module):
             )
         keys = jax.random.split(key, n_layers)
         layers = [S5Layer.create(each, model_size, state_size) for each in keys]
-        return cls(tuple(layers), scan, clip_eigenvalues)
+        return cls(tuple(layers), clip_eigenvalues)
 
     def initial_state(self, n_envs: int) -> Float[Array, "batch layers 2 pairs"]:
         """Return empty memories."""
         decay = self.layers[0].decay
         return jnp.zeros((n_envs, len(self.layers), 2, len(decay)), decay.dtype)
-
-    def step(
-        self,
-        x: Float[Array, "batch model"],
-        state: Float[Array, "batch layers 2 pairs"],
-        reset: Bool[Array, " batch"],
-    ) -> tuple[Float[Array, "batch model"], Float[Array, "batch layers 2 pairs"]]:
-        """Return output and next memory of one step."""
-        outputs, state = self.sequence(x[None], state, reset[None])
-        return outputs[0], state
 
     def sequence(
         self,
@@ -167,10 +154,9 @@ class S5(eqx.Module):
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
         for index, layer in enumerate(self.layers):
-            xs, each = layer.sequence(
-                xs, state[:, index], keep, self.scan, self.clip_eigenvalues
-            )
-            last.append(each)
+            own = state[:, index]
+            xs, own = layer.sequence(xs, own, keep, self.clip_eigenvalues)
+            last.append(own)
         return xs, jnp.stack(last, axis=1)
 
 

@@ -24,6 +24,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from freeproj.agents.dense import Dense
+from freeproj.agents.recurrence import Sequential
 
 __all__ = ["Gate", "Transformer", "TransformerLayer", "TransformerState"]
 
@@ -117,15 +118,13 @@ class TransformerLayer(eqx.Module):
         return x.reshape(xs.shape), keys, values
 
 
-class Transformer(eqx.Module):
+class Transformer(Sequential):
     """A stack of gated layers that share a window."""
 
     layers: tuple[TransformerLayer, ...]
 
     @classmethod
-    def create(
-        cls, key: PRNGKeyArray, size: int, n_layers: int, window: int
-    ) -> Transformer:
+    def create(cls, key: PRNGKeyArray, size: int, n_layers: int, window: int):
         """Draw the layers; an attention head has 32 entries, or somewhat more."""
         keys = jax.random.split(key, n_layers)
         return cls(tuple(TransformerLayer.create(each, size, window) for each in keys))
@@ -137,16 +136,6 @@ class Transformer(eqx.Module):
         empty = tuple(jnp.zeros((n_envs, past, len(b)), b.dtype) for b in biases)
         return TransformerState(empty, empty, jnp.zeros((n_envs, past), bool))
 
-    def step(
-        self,
-        x: Float[Array, "batch size"],
-        state: TransformerState,
-        reset: Bool[Array, " batch"],
-    ) -> tuple[Float[Array, "batch size"], TransformerState]:
-        """Return output and next memory of one step."""
-        outputs, state = self.sequence(x[None], state, reset[None])
-        return outputs[0], state
-
     def sequence(
         self,
         xs: Float[Array, "time batch size"],
@@ -154,18 +143,16 @@ class Transformer(eqx.Module):
         resets: Bool[Array, "time batch"],
     ) -> tuple[Float[Array, "time batch size"], TransformerState]:
         """Return the outputs of all steps and the last memory."""
-        n_times, past = len(xs), state.valid.shape[1]
+        n_times = len(xs)  # the past after them: [-past:] is everything at no past
         before = jnp.where(state.valid.T, 0, -1)
         episodes = jnp.concatenate([before, jnp.cumsum(resets, axis=0)])
         all_keys, all_values = [], []
         for layer, *cache in zip(self.layers, state.keys, state.values, strict=True):
             keys, values = (jnp.swapaxes(each, 0, 1) for each in cache)
             xs, keys, values = layer.sequence(xs, keys, values, episodes)
-            # Not [-past:], which is everything where there is no past.
             all_keys.append(jnp.swapaxes(keys[n_times:], 0, 1))
             all_values.append(jnp.swapaxes(values[n_times:], 0, 1))
         valid = (episodes[n_times:] == episodes[-1]).T
-        assert valid.shape[1] == past
         return xs, TransformerState(tuple(all_keys), tuple(all_values), valid)
 
 

@@ -81,11 +81,9 @@ class PPOConfig:
         for name in ("value_weight", "entropy_weight"):
             value = getattr(self, name)
             _check(0 <= value < math.inf, name, "lie in [0, ∞)", value)
+        name, known = "learning_rate_schedule", ("constant", "linear")
         schedule = self.learning_rate_schedule
-        known = ("constant", "linear")
-        _check(
-            schedule in known, "learning_rate_schedule", f"be one of {known}", schedule
-        )
+        _check(schedule in known, name, f"be one of {known}", schedule)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +143,8 @@ class EvaluationConfig:
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
         _check(len(maps) > 0, "evaluation.maps", "name at least one map", maps)
-        _check(
-            len(set(maps)) == len(maps), "evaluation.maps", "name each map once", maps
-        )
+        once = len(set(maps)) == len(maps)
+        _check(once, "evaluation.maps", "name each map once", maps)
         for name in maps:
             MAPS.resolve(name)
         for name in ("n_envs", "n_steps"):
@@ -252,9 +249,8 @@ class TrainConfig:
         for stage in self.stages:
             keys = [key for key, _ in stage if key.partition(".")[0] in _FIXED]
             _check(not keys, "stages", "leave the agent as it is", ", ".join(keys))
-            _check(
-                "n_updates" in dict(stage), "stages", "have `n_updates`", dict(stage)
-            )
+            settings = dict(stage)
+            _check("n_updates" in settings, "stages", "have `n_updates`", settings)
             sizes.add(self._staged(stage)._agent_sizes)
         _check(len(sizes) == 1, "stages", "show and take what the run does", sizes)
         left = self.n_updates - sum(dict(stage)["n_updates"] for stage in self.stages)

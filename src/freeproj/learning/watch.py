@@ -18,7 +18,7 @@ from freeproj.envs import Environment
 from freeproj.learning.rollout import play_step, start_rollout
 from freeproj.meta.episodes import MetaEnv
 
-__all__ = ["Frame", "play_episode", "watch_episode"]
+__all__ = ["Frame", "play_episode"]
 
 
 class Frame(NamedTuple):
@@ -51,11 +51,6 @@ class Frame(NamedTuple):
         if self.trial_ended:
             lines.append(f"--- trial {self.trial + 1} ended: {self.returns[-1]:+.3f}")
         return "\n".join(lines)
-
-
-def watch_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[str]:
-    """Yield what each step looks like as text, until the episode ends."""
-    return (frame.text for frame in play_episode(agent, env, seed))
 
 
 def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Frame]:

@@ -12,13 +12,11 @@ from freeproj.lsmdp.aggregation import (
     aggregate,
     distances,
     mean_permutation,
-    permute,
 )
 from freeproj.lsmdp.lengths import (
     Estimate,
     LengthComparison,
     compare_lengths,
-    mean_distances,
     paired_changes,
 )
 from freeproj.lsmdp.solving import READINGS, Solution, policy, sample_costs, solve
@@ -38,10 +36,8 @@ __all__ = [
     "distances",
     "graph",
     "lattice",
-    "mean_distances",
     "mean_permutation",
     "paired_changes",
-    "permute",
     "policy",
     "sample_costs",
     "solve",

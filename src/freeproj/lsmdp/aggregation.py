@@ -18,14 +18,7 @@ from numpy.typing import ArrayLike
 
 from freeproj.lsmdp.solving import Solution
 
-__all__ = [
-    "METRICS",
-    "Distances",
-    "aggregate",
-    "distances",
-    "mean_permutation",
-    "permute",
-]
+__all__ = ["METRICS", "Distances", "aggregate", "distances", "mean_permutation"]
 
 _CHUNK = 2**17  # entries counted at a time, so that they stay in cache
 
@@ -44,13 +37,6 @@ class Distances(NamedTuple):
     policy_l1: Float[np.ndarray, "*seeds"]
     z_l2: Float[np.ndarray, "*seeds"]
     z_l1: Float[np.ndarray, "*seeds"]
-
-
-def permute(
-    vectors: Float[np.ndarray, "*batch d"], permutation: Int[np.ndarray, " d"]
-) -> Float[np.ndarray, "*batch d"]:
-    """Return Uz: entry j moves to σ(j)."""
-    return vectors[..., np.argsort(permutation)]
 
 
 def mean_permutation(permutations: ArrayLike) -> Float[np.ndarray, "*seeds d d"]:

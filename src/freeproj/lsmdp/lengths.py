@@ -22,13 +22,7 @@ from freeproj.lsmdp.solving import sample_costs, solve
 from freeproj.lsmdp.spaces import StateSpace
 from freeproj.projection.words import generators_for
 
-__all__ = [
-    "Estimate",
-    "LengthComparison",
-    "compare_lengths",
-    "mean_distances",
-    "paired_changes",
-]
+__all__ = ["Estimate", "LengthComparison", "compare_lengths", "paired_changes"]
 
 _CHUNK = 2**22  # entries held at a time, 32 megabytes
 
@@ -53,14 +47,8 @@ class LengthComparison:
     @property
     def table(self) -> Float[np.ndarray, "metrics columns seeds"]:
         """Return all distances, rows as in `METRICS`; z = const is the last column."""
-        return np.stack(
-            [
-                np.vstack([by_length, baseline])
-                for by_length, baseline in zip(
-                    self.distances, self.constant, strict=True
-                )
-            ]
-        )
+        pairs = zip(self.distances, self.constant, strict=True)
+        return np.stack([np.vstack(pair) for pair in pairs])
 
 
 class Estimate(NamedTuple):
@@ -101,19 +89,6 @@ def compare_lengths(
         distances=Distances(*(np.stack(each) for each in zip(*rows, strict=True))),
         constant=distances(optimal, np.ones_like(optimal.desirability)),
     )
-
-
-def mean_distances(
-    comparison: LengthComparison,
-    *,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    seed: int = 0,
-) -> Estimate:
-    """Return the mean over seeds per metric and column (lengths, then z = const)."""
-    table = comparison.table
-    means = _bootstrap_means(table, n_resamples, seed)
-    return _estimate(table.mean(axis=-1), means, level, comparison.n_seeds)
 
 
 def paired_changes(
@@ -180,9 +155,7 @@ def _estimate(values, resampled, level: float, n_seeds: int) -> Estimate:
     if not 0 < level < 1:
         raise ValueError(f"`level` must lie in (0, 1), got {level}.")
     if n_seeds < 2:
-        return Estimate(
-            values, np.full_like(values, np.nan), np.full_like(values, np.nan)
-        )
+        return Estimate(values, values * np.nan, values * np.nan)
     tail = (1 - level) / 2
     low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
     return Estimate(values, low, high)

@@ -61,22 +61,6 @@ class StateSpace:
             walk[self.goal] = np.eye(self.n_states)[self.goal]
         return walk
 
-    def permuted(self, permutation: Int[np.ndarray, " d"]) -> StateSpace:
-        """Return the same space with vertex j renamed σ(j)."""
-        permutation = np.asarray(permutation)
-        if sorted(permutation.tolist()) != list(range(self.n_states)):
-            raise ValueError(
-                f"`permutation` must hold each of 0..{self.n_states - 1} once, got "
-                f"{permutation.tolist()}."
-            )
-        origin = np.argsort(permutation)
-        return StateSpace(
-            name=f"{self.name}, renamed",
-            adjacency=self.adjacency[np.ix_(origin, origin)],
-            goal=int(permutation[self.goal]),
-            positions=self.positions[origin],
-        )
-
 
 def lattice(rows: int = 4, columns: int = 4) -> StateSpace:
     """Return a rectangle of vertices row by row, neighbours side by side."""

@@ -99,15 +99,11 @@ class MetaEnv(AgentInputs):
                 f"Observations of {self.observation_size} entries do not fit the "
                 f"projection's `dim` = {self.projection.dim}; choose a larger one."
             )
-        choices = (
-            ("trials", TRIALS),
-            ("observation", OBSERVATIONS),
-            ("encoder", ENCODERS),
-        )
-        for name, known in choices:
+        choices = {"trials": TRIALS, "observation": OBSERVATIONS, "encoder": ENCODERS}
+        for name, known in choices.items():
             value = getattr(self, name)
+            near = suggestion(value, known)
             if value not in known:
-                near = suggestion(value, known)
                 raise ValueError(
                     f"`{name}` must be one of {known}, got {value!r}.{near}"
                 )

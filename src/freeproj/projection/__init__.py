@@ -5,6 +5,6 @@ Words become matrices (`words`, `matrices`, `families`), matrices projections
 acting, `cayley` for drawing.
 """
 
-from freeproj.projection.projection import FreeProjection, projected_radius
+from freeproj.projection.projection import FreeProjection
 
-__all__ = ["FreeProjection", "projected_radius"]
+__all__ = ["FreeProjection"]

@@ -24,8 +24,6 @@ from freeproj.projection import words
 __all__ = [
     "Layout",
     "arc_layout",
-    "arc_points",
-    "hyperbolic_distance",
     "isometric_layout",
     "orthogonal_circle",
 ]
@@ -64,22 +62,6 @@ def orthogonal_circle(angle: float, spread: float) -> tuple[complex, float]:
         raise ValueError(f"`spread` must lie in (0, π/2), got {spread}.")
     centre = complex(math.cos(angle), math.sin(angle)) / math.cos(spread)
     return centre, math.tan(spread)
-
-
-def arc_points(
-    angle: float, spread: float, n_points: int = 64
-) -> Complex[np.ndarray, " points"]:
-    """Return points along the part of that circle inside the disk."""
-    centre, radius = orthogonal_circle(angle, spread)
-    start, stop = angle + math.pi / 2 + spread, angle + 3 * math.pi / 2 - spread
-    return centre + radius * np.exp(1j * np.linspace(start, stop, n_points))
-
-
-def hyperbolic_distance(
-    x: Complex[np.ndarray, "*shape"], y: Complex[np.ndarray, "*shape"]
-) -> Float[np.ndarray, "*shape"]:
-    """Return the distance 2 artanh |x - y| / |1 - conj(x) y| of the Poincaré disk."""
-    return 2 * np.arctanh(np.abs(x - y) / np.abs(1 - np.conj(x) * y))
 
 
 def isometric_layout(

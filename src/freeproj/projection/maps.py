@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -68,29 +69,26 @@ def identity(input_dim: int, obs_dim: int) -> _Matrix:
     return np.eye(input_dim, dtype=np.float32)
 
 
-def _zero(input_dim: int, obs_dim: int) -> _Matrix:
-    return np.zeros((input_dim, obs_dim), np.float32)
+def _minus_tile(input_dim: int, obs_dim: int) -> _Matrix:
+    return -tile(input_dim, obs_dim)
 
 
 # `random` has no matrix of its own: evaluation draws one for each environment.
 MAPS: Registry[ObservationMap | Callable[[int, int], np.ndarray] | None] = Registry(
     "map of observations"
 )
-MAPS.add("tile", ObservationMap(tile))
-MAPS.add("minus_tile", ObservationMap(lambda rows, size: -tile(rows, size)))
-MAPS.add("tile_unit", ObservationMap(tile, scaled=False))
-MAPS.add(
-    "minus_tile_unit",
-    ObservationMap(lambda rows, size: -tile(rows, size), scaled=False),
-)
-MAPS.add(
-    "tile_literal",
-    ObservationMap(lambda rows, size: tile(rows, size, rescale=False), scaled=False),
-)
-MAPS.add("pad", ObservationMap(pad))
-MAPS.add("identity", ObservationMap(identity))
-MAPS.add("random", None)
-MAPS.add("zero", ObservationMap(_zero))
+for _name, _map in {
+    "tile": ObservationMap(tile),
+    "minus_tile": ObservationMap(_minus_tile),
+    "tile_unit": ObservationMap(tile, scaled=False),
+    "minus_tile_unit": ObservationMap(_minus_tile, scaled=False),
+    "tile_literal": ObservationMap(partial(tile, rescale=False), scaled=False),
+    "pad": ObservationMap(pad),
+    "identity": ObservationMap(identity),
+    "random": None,
+    "zero": ObservationMap(lambda rows, size: np.zeros((rows, size), np.float32)),
+}.items():
+    MAPS.add(_name, _map)
 
 
 def fixed_map(name: str, input_dim: int, obs_dim: int, scale: float = 1.0) -> _Matrix:

@@ -24,7 +24,6 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 __all__ = [
     "apply_word",
-    "apply_words",
     "block",
     "block_all",
     "dense",
@@ -34,7 +33,6 @@ __all__ = [
     "raw_qr",
     "represent",
     "represent_all",
-    "sum_of_words",
 ]
 
 _AnyArray = Array | np.ndarray
@@ -107,11 +105,8 @@ def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " 
     letters = _checked_letters(word, len(bases))
     factors = [_factor(letter, bases) for letter in letters]
     if not factors:
-        return (
-            jnp.arange(bases.shape[1], dtype=bases.dtype)
-            if _permutes(bases)
-            else (jnp.eye(bases.shape[1], dtype=bases.dtype))
-        )
+        identity = jnp.arange if _permutes(bases) else jnp.eye
+        return identity(bases.shape[1], dtype=bases.dtype)
     return functools.reduce(_multiply, factors)
 
 
@@ -197,38 +192,6 @@ def apply_word(
     for letter in letters[::-1]:
         vectors = vectors @ _factor(letter, bases)[:, : vectors.shape[-1]].T
     return vectors
-
-
-def apply_words(
-    words: Int[_AnyArray, "batch length"],
-    bases: _Bases,
-    vectors: Float[_AnyArray, "batch k"],
-    *,
-    inverses: bool = False,
-) -> Float[Array, "batch d"]:
-    """Return λ(w)ξ for each pair of a word and a vector.
-
-    Where there are more vectors than positive words, the corners of all words are
-    formed once and looked up. Words with inverses need `inverses=True`.
-    """
-    bases, words = jnp.asarray(bases), jnp.asarray(words)
-    n_generators, length = len(bases), words.shape[1]
-    _check_positive(words, inverses)
-    if inverses or _permutes(bases) or n_generators**length > len(words):
-        return jax.vmap(apply_word, in_axes=(0, None, 0))(words, bases, vectors)
-    _checked_letters(words.ravel(), n_generators)
-    corners = block_all(bases, length, vectors.shape[-1])
-    places = n_generators ** jnp.arange(length - 1, -1, -1)
-    index = jnp.sum((words - 1) * places, axis=1)
-    return jnp.einsum("bdk,bk->bd", corners[index], jnp.asarray(vectors))
-
-
-def sum_of_words(bases: _Bases, length: int) -> Float[Array, "d d"]:
-    """Return Σ_w λ(w) over all n^ℓ positive words, as (U_1 + … + U_n)^ℓ."""
-    bases = jnp.asarray(bases)
-    if _permutes(bases):
-        bases = jax.vmap(dense)(bases)
-    return jnp.linalg.matrix_power(bases.sum(axis=0), length)
 
 
 def _frame(
@@ -326,13 +289,6 @@ def _checked_letters(word: _Word, n_generators: int) -> Int[_AnyArray, " length"
             f"bases, got {letters.tolist()}."
         )
     return letters
-
-
-def _check_positive(words: Array, inverses: bool) -> None:
-    if isinstance(words, Tracer) or inverses or words.size == 0:
-        return
-    if (words < 0).any():
-        raise ValueError("`words` has inverse letters: pass `inverses=True`.")
 
 
 def _check_sizes(n_generators: int, dim: int) -> None:

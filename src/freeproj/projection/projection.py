@@ -23,7 +23,7 @@ from freeproj.projection import matrices, words
 from freeproj.projection.families import check_family, family_of
 from freeproj.storage.names import as_name
 
-__all__ = ["FreeProjection", "projected_radius"]
+__all__ = ["FreeProjection"]
 
 _AnyArray = Array | np.ndarray
 _Word = Int[_AnyArray, " length"]
@@ -152,19 +152,3 @@ class FreeProjection:
                 f"Observations must have 1 to {self.dim} entries (the projection's "
                 f"`dim`), got {obs_dim}; choose a larger `dim`."
             )
-
-
-def projected_radius(
-    matrix: Float[_AnyArray, "d_in d_obs"],
-    low: Float[_AnyArray, " d_obs"],
-    high: Float[_AnyArray, " d_obs"],
-) -> Float[np.ndarray, " d_in"]:
-    """Return r with |Mξ| ≤ r for all ξ between the bounds.
-
-    r_i = Σ_j |M_ij| max(|low_j|, |high_j|).
-    """
-    reach = np.maximum(np.abs(np.asarray(low)), np.abs(np.asarray(high)))
-    weights = np.abs(np.asarray(matrix))
-    # An unbounded entry with weight 0 does not contribute: 0 · inf counts as 0.
-    terms = np.where(weights == 0, 0.0, weights * np.where(weights == 0, 0.0, reach))
-    return terms.sum(axis=1)

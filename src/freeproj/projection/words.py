@@ -28,13 +28,11 @@ __all__ = [
     "count_words",
     "enumerate_words",
     "generators_for",
-    "index_of",
     "inverse",
     "reduce",
     "sample",
     "spell",
     "word_at",
-    "word_metric",
 ]
 
 _MAX_BITS = 10_000  # of a number of words
@@ -132,27 +130,14 @@ def word_at(
     if not 0 <= index < n_words:
         raise ValueError(f"`index` must lie in [0, {n_words}), got {index}.")
     letters: list[int] = []
-    digits = _digits(index, _radices(n_generators, length, inverses))
-    alphabet = _alphabet(n_generators).tolist()
-    for digit in digits:
-        allowed = _followers(alphabet, letters[-1] if inverses and letters else None)
-        letters.append(allowed[digit])
+    alphabet = _alphabet(n_generators)[: None if inverses else n_generators].tolist()
+    for _ in range(length):
+        before = letters[-1] if inverses and letters else None
+        allowed = [x for x in alphabet if before is None or x != -before]
+        n_words //= len(allowed)
+        place, index = divmod(index, n_words)
+        letters.append(allowed[place])
     return np.array(letters, dtype=np.int32)
-
-
-def index_of(word: ArrayLike, n_generators: int, *, inverses: bool = False) -> int:
-    """Return the word's lexicographic index, the inverse of `word_at`."""
-    letters = _letters(word, n_generators, positive=not inverses).tolist()
-    alphabet = _alphabet(n_generators).tolist()
-    index, radices = 0, _radices(n_generators, len(letters), inverses)
-    for position, (letter, radix) in enumerate(zip(letters, radices, strict=True)):
-        before = letters[position - 1] if inverses and position else None
-        if before == -letter:
-            raise ValueError(
-                f"`word` must be reduced, but {letter} follows {before}: {letters}."
-            )
-        index = index * radix + _followers(alphabet, before).index(letter)
-    return index
 
 
 def reduce(word: ArrayLike) -> Int[np.ndarray, " reduced"]:
@@ -179,11 +164,6 @@ def common_prefix(v: ArrayLike, w: ArrayLike) -> int:
     return int(differs[0]) if len(differs) else shorter
 
 
-def word_metric(v: ArrayLike, w: ArrayLike) -> int:
-    """Return the distance in the Cayley graph: the reduced length of v^-1 w."""
-    return len(reduce(np.concatenate([inverse(v), _letters(w)])))
-
-
 def spell(word: ArrayLike) -> str:
     """Write a word for humans: `[1, 2, -1]` is "aba⁻¹", the empty word "e".
 
@@ -196,48 +176,18 @@ def spell(word: ArrayLike) -> str:
     return "".join(map("".join, zip(names, marks, strict=True))) or "e"
 
 
-def _letters(
-    word: ArrayLike, n_generators: int | None = None, positive: bool = False
-) -> Int[np.ndarray, " length"]:
+def _letters(word: ArrayLike) -> Int[np.ndarray, " length"]:
     letters = np.asarray(word)
     if letters.ndim != 1 or (letters.size and letters.dtype.kind not in "iu"):
         raise ValueError(f"A word is a row of non-zero integers, got {word!r}.")
-    letters = letters.astype(np.int32)
-    low = 1 if positive or n_generators is None else -n_generators
-    outside = (
-        n_generators is not None
-        and letters.size
-        and (letters.max() > n_generators or letters.min() < low)
-    )
-    if outside or (letters == 0).any():
-        rule = (
-            "non-zero" if n_generators is None else f"in {low}..{n_generators}, not 0"
-        )
-        raise ValueError(f"A word's letters must be {rule}, got {letters.tolist()}.")
-    return letters
+    if (letters == 0).any():
+        raise ValueError(f"A word's letters must be non-zero, got {letters.tolist()}.")
+    return letters.astype(np.int32)
 
 
 def _alphabet(n_generators: int) -> Int[np.ndarray, " two_n"]:
     generators = np.arange(1, n_generators + 1, dtype=np.int32)
     return np.concatenate([generators, -generators])
-
-
-def _followers(alphabet: list[int], letter: int | None) -> list[int]:
-    return [x for x in alphabet if letter is None or x != -letter]
-
-
-def _radices(n_generators: int, length: int, inverses: bool) -> list[int]:
-    if not inverses:
-        return [n_generators] * length
-    return [2 * n_generators - (position > 0) for position in range(length)]
-
-
-def _digits(index: int, radices: list[int]) -> list[int]:
-    digits = []
-    for radix in reversed(radices):
-        index, digit = divmod(index, radix)
-        digits.append(digit)
-    return digits[::-1]
 
 
 def _integer_root(value: int, degree: int) -> int:

@@ -13,13 +13,10 @@ from freeproj.spectra import block_laws, blocks
 from freeproj.spectra.advice import OwnDataReport, own_data_report, rescale
 from freeproj.spectra.block_laws import (
     block_moment,
-    kesten_mckay_density,
-    kesten_mckay_moment,
 )
 from freeproj.spectra.blocks import (
     block_matrix,
     block_spectra,
-    block_spectrum,
     partial_transpose,
 )
 from freeproj.spectra.density import (
@@ -47,8 +44,6 @@ from freeproj.spectra.kernel import (
 from freeproj.spectra.laws import (
     Atoms,
     MarchenkoPastur,
-    Scaled,
-    Shifted,
     WordLaw,
     free_product,
     free_sum,
@@ -59,8 +54,6 @@ __all__ = [
     "Atoms",
     "MarchenkoPastur",
     "OwnDataReport",
-    "Scaled",
-    "Shifted",
     "WordLaw",
     "average_kernel",
     "best_ridge",
@@ -68,7 +61,6 @@ __all__ = [
     "block_matrix",
     "block_moment",
     "block_spectra",
-    "block_spectrum",
     "blocks",
     "data_eigenvalues",
     "density_curve",
@@ -81,8 +73,6 @@ __all__ = [
     "free_sum",
     "gaussian_data",
     "inner_product",
-    "kesten_mckay_density",
-    "kesten_mckay_moment",
     "limit_derivatives",
     "limit_effective_dimension",
     "own_data_report",

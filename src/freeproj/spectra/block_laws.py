@@ -17,28 +17,15 @@ import functools
 from collections import Counter
 from fractions import Fraction
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from freeproj import words
-from freeproj.spectra.checks import Values
-from freeproj.spectra.density import word_density, word_moment
 
-__all__ = ["block_moment", "kesten_mckay_density", "kesten_mckay_moment"]
+__all__ = ["block_moment"]
 
 _Word = tuple[int, ...]
 _Ring = list[list[Counter[_Word]]]  # a matrix over the group ring of the free group
-
-
-def kesten_mckay_density(x: Values, n_blocks: int = 16) -> Any:
-    """Return √((x₊-x)/x) / (2π(1-x/N)) on (0, x₊), x₊ = 4(1-1/N), and 0 elsewhere."""
-    return word_density(x, n_blocks, 1)
-
-
-def kesten_mckay_moment(order: int, n_blocks: int = 16) -> Fraction:
-    """Return the exact moment: closed walks of 2k steps on the N-regular tree / N^k."""
-    return word_moment(order, n_blocks, 1)
 
 
 def block_moment(order: int, arrangement: np.ndarray, length: int) -> Fraction:

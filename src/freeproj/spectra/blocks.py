@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -24,6 +23,7 @@ from jaxtyping import Array, Float, Int
 from threadpoolctl import threadpool_limits
 
 from freeproj.projection.words import generators_for
+from freeproj.spectra.kernel import draw_bases
 
 __all__ = [
     "ARRANGEMENTS",
@@ -31,11 +31,9 @@ __all__ = [
     "PAPER_TRANSPOSE",
     "block_matrix",
     "block_spectra",
-    "block_spectrum",
     "partial_transpose",
     "raw",
     "shuffled",
-    "transpose_axes",
 ]
 
 ARRANGEMENTS = ("transposed", "raw", "shuffled")
@@ -55,37 +53,30 @@ def raw(n_words: int = 256) -> _Square:
     return np.arange(n_words).reshape(side, side)
 
 
-def partial_transpose(
-    arrangement: _Square, permutation: str | Sequence[int] = PAPER_TRANSPOSE
-) -> _Square:
-    """Permute the 2k binary digits of an arrangement's places.
+def partial_transpose(arrangement: _Square, cycles: str = PAPER_TRANSPOSE) -> _Square:
+    """Permute the 2k binary digits of an arrangement's places, counted from 1.
 
-    The default is the paper's; `transpose_axes` says how permutations are written.
-    Digit i of a new place is digit `axes[i]` of the old one.
+    Digit i of a new place is the digit of the old one that follows i in its cycle.
     """
     n_digits = _count_digits(arrangement.size)
-    axes = transpose_axes(permutation, n_digits)
-    digits = np.reshape(arrangement, (2,) * n_digits)
-    return digits.transpose(axes).reshape(arrangement.shape)
-
-
-def transpose_axes(
-    permutation: str | Sequence[int], n_digits: int = 8
-) -> tuple[int, ...]:
-    """Read a permutation of digits: cycles as in the paper, or NumPy axes.
-
-    "(2,7)(4,5)" counts from 1; the same as axes is (0, 6, 2, 4, 3, 5, 1, 7).
-    """
-    if isinstance(permutation, str):
-        axes = _axes_of_cycles(permutation, n_digits)
-    else:
-        axes = [int(axis) for axis in permutation]
-    if sorted(axes) != list(range(n_digits)):
+    if not re.fullmatch(r"\s*(\(\s*\d+(\s*,\s*\d+)*\s*\)\s*)+", cycles):
         raise ValueError(
-            f"`permutation` must permute {n_digits} digits, got {permutation!r}; "
-            f'write cycles, "(2,{n_digits})", or all axes 0..{n_digits - 1}.'
+            f'Cycles are written "(2,7)(4,5)", digits counted from 1, got {cycles!r}.'
         )
-    return tuple(axes)
+    axes = list(range(n_digits))
+    for cycle in re.findall(r"\(([^)]*)\)", cycles):
+        digits = [int(digit) - 1 for digit in cycle.split(",")]
+        if not all(0 <= digit < n_digits for digit in digits):
+            raise ValueError(
+                f"{2**n_digits} words have digits 1..{n_digits}, got ({cycle}) in "
+                f"{cycles!r}; name a transpose of these digits."
+            )
+        for digit, image in zip(digits, digits[1:] + digits[:1], strict=True):
+            axes[digit] = image
+    if sorted(axes) != list(range(n_digits)):
+        raise ValueError(f"{cycles!r} must permute {n_digits} digits, each once.")
+    old = np.reshape(arrangement, (2,) * n_digits)
+    return old.transpose(axes).reshape(arrangement.shape)
 
 
 def shuffled(rng: np.random.Generator, n_words: int = 256) -> _Square:
@@ -112,15 +103,6 @@ def block_matrix(
     return _fill(arrangement[None], words)[0]
 
 
-def block_spectrum(
-    arrangement: _Square, bases: _Bases, length: int, *, keep_ones: bool = True
-) -> Float[np.ndarray, " size"]:
-    """Return the eigenvalues of K = n_w^(-1/2) λ(A)λ(A)^T, ascending."""
-    matrix = block_matrix(arrangement, bases, length, keep_ones=keep_ones)
-    with threadpool_limits(1):
-        return _kernel_eigenvalues(matrix, len(arrangement))
-
-
 def block_spectra(
     *,
     length: int,
@@ -128,7 +110,7 @@ def block_spectra(
     dim: int = 64,
     n_words: int = 256,
     n_trials: int = 32,
-    arrangement: str | Sequence[int] = "transposed",
+    arrangement: str = "transposed",
     keep_ones: bool = True,
     seed: int = 0,
 ) -> Float[np.ndarray, "trials size"]:
@@ -136,7 +118,7 @@ def block_spectra(
 
     Args:
         arrangement: "transposed" (the paper's), "raw", "shuffled" (anew in every
-            trial), or a permutation of digits as `transpose_axes` reads it.
+            trial), or cycles of digits for `partial_transpose`.
     """
     n_generators = generators_for(n_words, length)
     _check_trials(group, dim, n_trials)
@@ -146,11 +128,10 @@ def block_spectra(
     if arrangement == "raw" and length % 2 == 0:
         _check_ones(keep_ones, group == "permutation")
         return _raw_spectra(n_trials, len(square), dim - (not keep_ones))
-    draw = _haar if group == "orthogonal" else _permutations
 
     def spectra_of(trials: range) -> Float[np.ndarray, "some size"]:
         rngs = [np.random.default_rng([seed, length, trial]) for trial in trials]
-        bases = np.stack([draw(rng, n_generators, dim) for rng in rngs])
+        bases = np.stack([draw_bases(rng, (n_generators,), dim, group) for rng in rngs])
         places = [
             shuffled(rng, n_words) if arrangement == "shuffled" else square
             for rng in rngs
@@ -183,47 +164,16 @@ def _raw_spectra(
     return spectrum
 
 
-def _named_arrangement(arrangement: str | Sequence[int], n_words: int) -> _Square:
-    square = raw(n_words)
+def _named_arrangement(arrangement: str, n_words: int) -> _Square:
     if arrangement in ("raw", "shuffled"):
-        return square
-    if arrangement == "transposed":
-        return partial_transpose(square)
-    if isinstance(arrangement, str) and "(" not in arrangement:
-        known = ", ".join(ARRANGEMENTS)
+        return raw(n_words)
+    if "(" not in arrangement and arrangement != "transposed":
         raise ValueError(
-            f"No arrangement {arrangement!r}. Known: {known}, or a permutation of "
-            f"digits such as {PAPER_TRANSPOSE!r}."
+            f"No arrangement {arrangement!r}. Known: {', '.join(ARRANGEMENTS)}, or "
+            f"cycles of digits such as {PAPER_TRANSPOSE!r}."
         )
-    return partial_transpose(square, arrangement)
-
-
-def _axes_of_cycles(cycles: str, n_digits: int) -> list[int]:
-    if not re.fullmatch(r"\s*(\(\s*\d+(\s*,\s*\d+)*\s*\)\s*)+", cycles):
-        raise ValueError(
-            f'Cycles are written "(2,7)(4,5)", digits counted from 1, got {cycles!r}.'
-        )
-    axes = list(range(n_digits))
-    for cycle in re.findall(r"\(([^)]*)\)", cycles):
-        digits = [int(digit) - 1 for digit in cycle.split(",")]
-        if not all(0 <= digit < n_digits for digit in digits):
-            raise ValueError(
-                f"{2**n_digits} words have digits 1..{n_digits}, got ({cycle}) in "
-                f"{cycles!r}; name a transpose of these digits."
-            )
-        for digit, image in zip(digits, digits[1:] + digits[:1], strict=True):
-            axes[digit] = image
-    return axes
-
-
-def _haar(rng: np.random.Generator, n: int, d: int) -> Float[np.ndarray, "n d d"]:
-    """Draw from O(d) in float64; without the signs of R the law would not be Haar."""
-    q, r = np.linalg.qr(rng.standard_normal((n, d, d)))
-    return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
-
-
-def _permutations(rng: np.random.Generator, n: int, d: int) -> Int[np.ndarray, "n d"]:
-    return rng.permuted(np.broadcast_to(np.arange(d), (n, d)), axis=-1)
+    cycles = PAPER_TRANSPOSE if arrangement == "transposed" else arrangement
+    return partial_transpose(raw(n_words), cycles)
 
 
 def _all_words(

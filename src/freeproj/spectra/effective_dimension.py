@@ -188,15 +188,12 @@ class _LimitEquation:
         self.largest = np.minimum(self.aspect, 1.0)
         # Constants of the loop below, which is all that costs time.
         self.fixed = 1 - self.largest, 1 - self.inverse_n, np.abs(1 - self.aspect)
-        parts = (self.ridge, n, self.length, self.aspect)
-        self.shape = np.broadcast_shapes(*(part.shape for part in parts))
 
     def solve(self) -> tuple[Computed, Computed]:
         """Return u and y."""
-        start = np.zeros(self.shape)
-        u = increasing_root(self.residual, start, self.accurate_residual)
-        odds = np.exp(u)
-        return u, self.largest * (odds / (1 + odds))
+        parts = (self.log_ridge, self.inverse_n, self.length, self.aspect)
+        u = increasing_root(self.residual, np.zeros(np.broadcast(*parts).shape))
+        return u, self.largest / (1 + np.exp(-u))
 
     def residual(self, u: Computed) -> tuple[Computed, Computed]:
         """Return h(u) and h'(u)."""
@@ -204,33 +201,20 @@ class _LimitEquation:
         one_less_largest, one_less_q, gap = self.fixed
         t = 1 / (1 + odds)
         moving = self.largest * t
-        one_less_y = one_less_largest + moving
-        one_less_yq = one_less_q + q * one_less_y
-        other = gap + moving
-        words = ell * np.log(one_less_yq / one_less_y)
-        value = self.log_ridge + u - np.log(other) + words
-        by_words = 1 / one_less_y - q / one_less_yq
-        slope = 1 + moving * (odds * t) * (1 / other + ell * by_words)
-        return value, slope
-
-    def accurate_residual(self, u: Computed) -> tuple[Computed, Computed]:
-        """Return h(u) and h'(u), h without the rounding of 1 - y for small y."""
-        one_less_largest, one_less_q, gap = self.fixed
-        odds = np.exp(u)
-        t = 1 / (1 + odds)
-        y, one_less_y = self.largest * (odds * t), one_less_largest + self.largest * t
-        words = self.length * np.log1p(y * one_less_q / one_less_y)
-        value = self.log_ridge + u - np.log(gap + self.largest * t) + words
-        return value, self.residual(u)[1]
+        y, one_less_y, other = moving * odds, one_less_largest + moving, gap + moving
+        words = ell * np.log1p(y * one_less_q / one_less_y)
+        by_words = one_less_q / (one_less_y * (one_less_q + q * one_less_y))
+        slope = 1 + y * t * (1 / other + ell * by_words)
+        return self.log_ridge + u - np.log(other) + words, slope
 
     def residual_by_length(self, u: Computed, y: Computed) -> Computed:
         """Return ∂h/∂ℓ at fixed n^ℓ: log((1-yq)/(1-y)) + yq·log(q)/(1-yq), q = 1/n.
 
         The paper prints the second term with a plus sign before log n = -log q.
         """
-        q = self.inverse_n
-        one_less_y = (1 - self.largest) + self.largest / (1 + np.exp(u))
-        one_less_yq = (1 - q) + q * one_less_y
+        q, (one_less_largest, one_less_q, _) = self.inverse_n, self.fixed
+        one_less_y = one_less_largest + self.largest / (1 + np.exp(u))
+        one_less_yq = one_less_q + q * one_less_y
         # q log q is 0 at q = 0, where n is infinite.
         q_log_q = q * np.log(np.where(q > 0, q, 1.0))
         return np.log(one_less_yq / one_less_y) + y * q_log_q / one_less_yq

@@ -14,26 +14,19 @@ is the excess. The product's mass at zero is the larger of both.
 from __future__ import annotations
 
 import functools
-from math import comb
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from freeproj.spectra.checks import Values, as_given, real_array
 from freeproj.spectra.density import density_curve, word_density, word_edges
-from freeproj.spectra.laws import (
-    Atoms,
-    FreeProduct,
-    FreeSum,
-    MarchenkoPastur,
-    Scaled,
-    Shifted,
-    WordLaw,
-)
-from freeproj.spectra.transforms import Law
 
-__all__ = ["PointMasses", "atoms", "density", "moment", "sample", "support"]
+if TYPE_CHECKING:
+    from freeproj.spectra.laws import FreeProduct, FreeSum
+    from freeproj.spectra.transforms import Law
+
+__all__ = ["PointMasses", "density", "moment", "sample", "support"]
 
 _ANGLE = 1e-9  # between x and the point off the axis where the density is read
 _FAINT = 1e-6  # densities of log x below this count as zero
@@ -50,35 +43,12 @@ class PointMasses(NamedTuple):
     weights: Float[np.ndarray, " n_atoms"]
 
 
-def atoms(law: Law) -> PointMasses:
-    """Return the points that have a positive mass."""
-    if isinstance(law, Atoms):
-        seen = law.weights > 0
-        return PointMasses(law.points[seen], law.weights[seen])
-    if isinstance(law, Scaled):
-        points, weights = atoms(law.law)
-        return PointMasses(float(law.factor) * points, weights)
-    if isinstance(law, Shifted):
-        points, weights = atoms(law.law)
-        return PointMasses(float(law.shift) + points, weights)
-    if isinstance(law, WordLaw) and (law.n_generators == 1 or law.length == 0):
-        return PointMasses(np.ones(1), np.ones(1))
-    if isinstance(law, FreeProduct | FreeSum):
-        return _atoms_of_pair(law)
-    zero = [law.mass_at_zero] if law.mass_at_zero else []
-    return PointMasses(np.zeros(len(zero)), np.array(zero))
-
-
 def density(law: Law, x: Values) -> Any:
     """Return the density of the continuous part at x: atoms do not show in it."""
     x = real_array(x, "x")
-    if atoms(law).weights.sum() > 1 - 1e-12:
+    if law.atoms().weights.sum() > 1 - 1e-12:
         raise ValueError("This law has no density: it is a sum of points (`atoms`).")
-    if isinstance(law, Scaled):
-        return density(law.law, x / law.factor) / law.factor
-    if isinstance(law, Shifted):
-        return density(law.law, x - law.shift)
-    if (words := _as_words(law)) is not None:
+    if (words := law.as_words()) is not None:
         return word_density(x, *words)
     found = np.zeros(x.shape)
     values = _boundary(law, x[x > 0], _ANGLE)
@@ -88,16 +58,10 @@ def density(law: Law, x: Values) -> Any:
 
 def support(law: Law) -> tuple[float, float]:
     """Return the ends of the smallest interval that holds the law, atoms included."""
-    if isinstance(law, Scaled):
-        low, high = support(law.law)
-        return float(law.factor * low), float(law.factor * high)
-    if isinstance(law, Shifted):
-        low, high = support(law.law)
-        return float(low + law.shift), float(high + law.shift)
-    points, weights = atoms(law)
+    points, weights = law.atoms()
     if weights.sum() > 1 - 1e-12:
         return float(points.min()), float(points.max())
-    if (words := _as_words(law)) is not None:
+    if (words := law.as_words()) is not None:
         low, high = word_edges(*words)
     else:
         low, high, *_ = _scan(law)
@@ -108,17 +72,13 @@ def moment(law: Law, order: int) -> float:
     """Return the moment m_k = ∫ x^k dμ."""
     if order < 0 or order != int(order):
         raise ValueError(f"`order` must be an integer, at least 0, got {order}.")
-    return float(_moments(law, int(order))[int(order)])
+    return float(law.moments(int(order))[int(order)])
 
 
 def sample(law: Law, n_points: int, *, seed: int) -> Float[np.ndarray, " n_points"]:
     """Draw independent points from the law, atoms included."""
     rng = np.random.default_rng(seed)
-    if isinstance(law, Scaled):
-        return law.factor * sample(law.law, n_points, seed=seed)
-    if isinstance(law, Shifted):
-        return law.shift + sample(law.law, n_points, seed=seed)
-    points, weights = atoms(law)
+    points, weights = law.atoms()
     rest = 1 - weights.sum()
     if rest < 1e-12:
         return rng.choice(points, n_points, p=weights / weights.sum())
@@ -130,28 +90,10 @@ def sample(law: Law, n_points: int, *, seed: int) -> Float[np.ndarray, " n_point
     return np.where(rng.uniform(size=n_points) < rest, drawn, at_atoms)
 
 
-def _atoms_of_pair(law: FreeProduct | FreeSum) -> PointMasses:
-    (u, first), (v, second) = atoms(law.first), atoms(law.second)
-    heavy, heavier = (
-        first > 1 - second.max(initial=0),
-        second > 1 - first.max(initial=0),
-    )
-    u, first, v, second = u[heavy], first[heavy], v[heavier], second[heavier]
-    excess = np.add.outer(first, second) - 1
-    product = isinstance(law, FreeProduct)
-    points = np.multiply.outer(u, v) if product else np.add.outer(u, v)
-    seen = (excess > 1e-12) & ((points > 0) | (not product))
-    points, weights = points[seen], excess[seen]
-    if product and law.mass_at_zero > 0:
-        points, weights = np.append(points, 0.0), np.append(weights, law.mass_at_zero)
-    order = np.argsort(points)
-    return PointMasses(points[order], weights[order])
-
-
 def _boundary(law: Law, x: np.ndarray, angle: float | np.ndarray) -> np.ndarray:
     """Return x times the density at x > 0, read at x·exp(i·angle)."""
     z = x * np.exp(1j * angle)
-    points, weights = atoms(law)
+    points, weights = law.atoms()
     smeared = (weights / (z[:, None] - points)).sum(axis=1)
     return -np.imag(z * (law.cauchy(z) - smeared)) / np.pi
 
@@ -172,7 +114,7 @@ def _scan(law: FreeProduct | FreeSum) -> _Scan:
     The mass of the continuous part is known: while some of it is missing, points are
     added in the gaps, where atoms far from the others have narrow bands.
     """
-    mass = 1 - atoms(law).weights.sum()
+    mass = 1 - law.atoms().weights.sum()
     log_x = np.log(_grid(law))  # the first and the last point are bounds of the law
     values = np.pad(_boundary(law, np.exp(log_x[1:-1]), _ANGLE), 1)
     for turn in range(_MOST_ROUNDS):
@@ -205,15 +147,14 @@ def _mass_below(log_x: np.ndarray, values: np.ndarray) -> float:
 
 def _grid(law: FreeProduct | FreeSum) -> np.ndarray:
     """Return points over all the law but its atom at zero, denser towards both ends."""
-    join = np.multiply if isinstance(law, FreeProduct) else np.add
-    low, high = join(support(law.first), support(law.second))
+    low, high = law.bounds()
     near = np.geomspace(1e-7, 0.1, _GRID // 4)
     start = max(low, _DEEPEST * high)
     parts = [np.geomspace(start, high, _GRID)[1:-1], high * (1 - near)]
     parts += [low * (1 + near)] if low == start else []
     x = np.unique(np.concatenate(parts))
     # Too close to an atom, nothing but rounding is left beside it.
-    points = atoms(law).points
+    points = law.atoms().points
     apart = (np.abs(x[:, None] - points) > 1e-5 * x[:, None]).all(axis=1)
     return np.concatenate([[start], x[apart & (x > start) & (x < high)], [high]])
 
@@ -238,7 +179,7 @@ def _sections(law: Law, inner: np.ndarray, outer: np.ndarray) -> np.ndarray:
 
 def _distribution(law: Law, mass: float) -> tuple[np.ndarray, np.ndarray]:
     """Return log x and the continuous part's cumulative distribution there."""
-    if (words := _as_words(law)) is not None:
+    if (words := law.as_words()) is not None:
         x, f = density_curve(*words, n_points=_CURVE)
         log_x, values = np.log(x), f * x
     else:
@@ -263,98 +204,3 @@ def _refined(law: Law, log_x: np.ndarray, values: np.ndarray, *, gaps: bool) -> 
     added = 0.5 * (log_x[worst] + log_x[worst + 1])
     found = _boundary(law, np.exp(added), _ANGLE)
     return np.insert(log_x, worst + 1, added), np.insert(values, worst + 1, found)
-
-
-def _as_words(law: Law) -> tuple[Any, Any, Any] | None:
-    """Return (n, ℓ, aspect) of a word law, Marchenko–Pastur, or their product."""
-    if isinstance(law, WordLaw):
-        return law.n_generators, law.length, None
-    if isinstance(law, MarchenkoPastur):
-        return 1, 0, law.aspect
-    if isinstance(law, FreeProduct):
-        for words, data in ((law.first, law.second), (law.second, law.first)):
-            if isinstance(words, WordLaw) and isinstance(data, MarchenkoPastur):
-                return words.n_generators, words.length, data.aspect
-    return None
-
-
-def _moments(law: Law, order: int) -> np.ndarray:
-    """Return m_0, …, m_order."""
-    if isinstance(law, Atoms):
-        return law.weights @ law.points[:, None] ** np.arange(order + 1)
-    if isinstance(law, Scaled):
-        return _moments(law.law, order) * float(law.factor) ** np.arange(order + 1)
-    if isinstance(law, Shifted):
-        own, b = _moments(law.law, order), float(law.shift)
-        return np.array(
-            [
-                sum(comb(k, j) * own[j] * b ** (k - j) for j in range(k + 1))
-                for k in range(order + 1)
-            ]
-        )
-    if isinstance(law, FreeSum):
-        first, second = _moments(law.first, order), _moments(law.second, order)
-        return _from_cumulants(_cumulants(first) + _cumulants(second))
-    return _from_inverse(_inverse(law, order), order)
-
-
-def _cumulants(moments: np.ndarray) -> np.ndarray:
-    """Return free cumulants: k_j = -[z^j] M(z)^(1-j)/(j - 1), k_1 = m_1 (Lagrange)."""
-    order = len(moments) - 1
-    found = [-_power(moments, 1 - j, order)[j] / (j - 1) for j in range(2, order + 1)]
-    return np.array([0.0, *moments[1:2], *found])
-
-
-def _from_cumulants(cumulants: np.ndarray) -> np.ndarray:
-    """Return moments by Lagrange: m_j = [z^j] C(z)^(j+1)/(j + 1), C = 1 + Σ k_j z^j."""
-    order = len(cumulants) - 1
-    series = cumulants + _series([1.0], order)
-    return np.array(
-        [_power(series, j + 1, order)[j] / (j + 1) for j in range(order + 1)]
-    )
-
-
-def _inverse(law: Law, order: int) -> np.ndarray:
-    """Return the power series of w/χ(w), which multiplies like 1/S up to 1 + w."""
-    one = _series([1.0, 1.0], order)
-    if isinstance(law, WordLaw):
-        share = _over(one, _series([1.0, 1 / float(law.n_generators)], order))
-        return _times(one, _power(share, law.length, order))
-    if isinstance(law, MarchenkoPastur):
-        return _times(one, _series([float(law.aspect), 1.0], order))
-    if isinstance(law, FreeProduct):
-        both = _times(_inverse(law.first, order), _inverse(law.second, order))
-        return _over(both, one)
-    # χ is the inverse of ψ(z) = Σ m_k z^k, by Lagrange's formula.
-    psi = _moments(law, order + 1)[1:]  # ψ(z)/z
-    chi = [_power(psi, -k, order)[k - 1] / k for k in range(1, order + 2)]  # χ(w)/w
-    return _over(_series([1.0], order), np.array(chi))
-
-
-def _from_inverse(inverse: np.ndarray, order: int) -> np.ndarray:
-    """Return moments by Lagrange's formula: m_k = (1/k) [w^(k-1)] (w/χ(w))^k."""
-    found = [_power(inverse, k, order)[k - 1] / k for k in range(1, order + 1)]
-    return np.array([1.0, *found])
-
-
-def _series(head: list[float], order: int) -> np.ndarray:
-    return np.pad(np.array(head, float), (0, order + 1))[: order + 1]
-
-
-def _times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.convolve(a, b)[: len(a)]
-
-
-def _over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return _times(a, _power(b, -1, len(b) - 1))
-
-
-def _power(a: np.ndarray, exponent: Any, order: int) -> np.ndarray:
-    """Return a power of a series with a[0] > 0, by its differential equation."""
-    result = np.zeros(order + 1)
-    result[0] = a[0] ** float(exponent)
-    for k in range(1, order + 1):
-        j = np.arange(1, k + 1)
-        terms = (exponent * j - (k - j)) * a[j] * result[k - j]
-        result[k] = terms.sum() / (k * a[0])
-    return result

@@ -26,6 +26,7 @@ from freeproj.spectra.checks import data_matrix, real_array
 __all__ = [
     "Group",
     "average_kernel",
+    "draw_bases",
     "draw_words",
     "gaussian_data",
     "sample_root_singular_values",
@@ -98,6 +99,17 @@ def sample_root_singular_values(
             if on_progress is not None:
                 on_progress((block.stop - block.start) * n_generators)
     return np.concatenate(parts)
+
+
+def draw_bases(
+    rng: np.random.Generator, shape: tuple[int, ...], dim: int, group: str
+) -> np.ndarray:
+    """Draw independent Haar matrices from O(d), or permutations, in float64."""
+    if group == "permutation":
+        return rng.permuted(np.broadcast_to(np.arange(dim), (*shape, dim)), axis=-1)
+    q, r = np.linalg.qr(rng.standard_normal((*shape, dim, dim)))
+    # QR alone is not Haar: the signs of R's diagonal belong into Q.
+    return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
 
 
 def draw_words(
@@ -176,17 +188,13 @@ def _draw_sum(
 ) -> np.ndarray:
     """Return ΣU of fresh bases, (n_trials, d, d), without holding all of them."""
     if group == "permutation":
-        rows = np.broadcast_to(np.arange(dim), (n_trials, n_generators, dim))
-        return _sum_of_permutations(rng.permuted(rows, axis=-1))
+        drawn = draw_bases(rng, (n_trials, n_generators), dim, group)
+        return _sum_of_permutations(drawn)
     total = np.zeros((n_trials, dim, dim))
     slab = max(1, _SLAB // (n_trials * dim**2))
     for start in range(0, n_generators, slab):
         count = min(slab, n_generators - start)
-        gaussian = rng.standard_normal((n_trials, count, dim, dim))
-        q, r = np.linalg.qr(gaussian)
-        # QR alone is not Haar: the signs of R's diagonal belong into Q.
-        signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))
-        total += np.einsum("tnab,tnb->tab", q, signs)
+        total += draw_bases(rng, (n_trials, count), dim, group).sum(axis=1)
     return total
 
 

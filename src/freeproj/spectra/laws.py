@@ -1,4 +1,4 @@
-"""Laws by name, scaled, shifted, multiplied and added freely.
+"""Laws by name, multiplied and added freely.
 
 `Atoms` is an empirical spectrum, `MarchenkoPastur` the limit spectrum of Gaussian data,
 `WordLaw` the limit spectrum of the words alone; `free_product` multiplies laws, so that
@@ -6,16 +6,27 @@
     free_product(WordLaw(4, 4), Atoms(eigenvalues of XX^T))
 
 is the limit spectrum of A^ℓ XX^T (A^ℓ)^T, the averaged kernel's up to zeros; `free_sum`
-adds them. All have the transforms of `freeproj.spectra.transforms.Law`. (Appendix C.)
+adds them; with `Atoms([c])` the one scales, the other shifts. All have the transforms
+of `freeproj.spectra.transforms.Law`. (Appendix C.)
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 
 from freeproj.spectra.checks import Computed, Number, Values, non_negative, parameter
+from freeproj.spectra.facts import PointMasses
+from freeproj.spectra.series import (
+    cumulants,
+    from_cumulants,
+    over,
+    power,
+    series,
+    times,
+)
 from freeproj.spectra.transforms import (
     Law,
     LawWithChi,
@@ -29,8 +40,6 @@ __all__ = [
     "FreeProduct",
     "FreeSum",
     "MarchenkoPastur",
-    "Scaled",
-    "Shifted",
     "WordLaw",
     "free_product",
     "free_sum",
@@ -58,6 +67,13 @@ class Atoms(LawWithPsi):
         self.mass_at_zero = float(self.weights[self.points == 0].sum())
         if self.mean == 0:
             raise ValueError("`points` must not all be zero: that law has no χ.")
+
+    def atoms(self):
+        seen = self.weights > 0
+        return PointMasses(self.points[seen], self.weights[seen])
+
+    def moments(self, order):
+        return self.weights @ self.points[:, None] ** np.arange(order + 1)
 
     def psi_upper(self, z):
         # In real numbers: NumPy's complex division takes five times as long.
@@ -94,6 +110,13 @@ class MarchenkoPastur(LawWithChi):
         c = self.aspect
         return w / ((1 + w) * (c + w)), 1 / w - 1 / (1 + w) - 1 / (c + w)
 
+    def as_words(self):
+        return 1, 0, self.aspect
+
+    def inverse(self, order):
+        c = float(self.aspect)
+        return times(series([1.0, 1.0], order), series([c, 1.0], order))
+
 
 @dataclass(frozen=True)
 class WordLaw(LawWithChi):
@@ -115,64 +138,16 @@ class WordLaw(LawWithChi):
         chi = w / (1 + w) * ((1 + q * w) / (1 + w)) ** ell
         return chi, 1 / w + ell * q / (1 + q * w) - (ell + 1) / (1 + w)
 
+    def atoms(self):
+        trivial = np.ones(int(self.n_generators == 1 or self.length == 0))
+        return PointMasses(trivial, trivial)
 
-@dataclass(frozen=True)
-class Scaled(LawWithPsi):
-    """The law of factor · t: ψ(z) becomes ψ(factor · z)."""
+    def as_words(self):
+        return self.n_generators, self.length, None
 
-    law: Law
-    factor: Number
-
-    def __post_init__(self):
-        parameter(self.factor, "factor", above=0)
-
-    @property
-    def mean(self) -> float:
-        return float(self.factor * self.law.mean)
-
-    @property
-    def mass_at_zero(self) -> float:
-        return self.law.mass_at_zero
-
-    def psi_negative(self, z):
-        return self.law.psi_negative(self.factor * z)
-
-    def psi_upper(self, z):
-        value, slope = self.law.psi_upper(self.factor * z)
-        return value, self.factor * slope
-
-    def chi_negative(self, w):
-        return self.law.chi_negative(w) / self.factor
-
-
-@dataclass(frozen=True)
-class Shifted(LawWithPsi):
-    """The law of t + shift, shift ≥ 0: G(z) becomes G(z - shift)."""
-
-    law: Law
-    shift: Number
-
-    def __post_init__(self):
-        parameter(self.shift, "shift", least=0)
-
-    @property
-    def mean(self) -> float:
-        return float(self.law.mean + self.shift)
-
-    @property
-    def mass_at_zero(self) -> float:
-        return self.law.mass_at_zero if self.shift == 0 else 0.0
-
-    def psi_negative(self, z):
-        scale = 1 / (1 - self.shift * z)
-        # 1 + ψ is multiplied by `scale`; written so that small values keep digits.
-        return scale * (self.law.psi_negative(z * scale) + self.shift * z)
-
-    def psi_upper(self, z):
-        scale = 1 / (1 - self.shift * z)
-        value, slope = self.law.psi_upper(z * scale)
-        shifted = scale * (value + self.shift * z)
-        return shifted, scale**2 * (scale * slope + self.shift * (1 + value))
+    def inverse(self, order):
+        one, q = series([1.0, 1.0], order), 1 / float(self.n_generators)
+        return times(one, power(over(one, series([1.0, q], order)), self.length))
 
 
 @dataclass(frozen=True)
@@ -193,6 +168,26 @@ class FreeProduct(Law):
     @property
     def mass_at_zero(self) -> float:
         return max(self.first.mass_at_zero, self.second.mass_at_zero)
+
+    def atoms(self):
+        points, weights = _heavy_pairs(self, np.multiply)
+        seen = points > 0
+        zero = [self.mass_at_zero] if self.mass_at_zero else []
+        points = np.append(np.zeros(len(zero)), points[seen])
+        return PointMasses(points, np.append(zero, weights[seen]))
+
+    def bounds(self):
+        return np.multiply(self.first.support(), self.second.support())
+
+    def as_words(self):
+        for words, data in ((self.first, self.second), (self.second, self.first)):
+            if isinstance(words, WordLaw) and isinstance(data, MarchenkoPastur):
+                return words.n_generators, words.length, data.aspect
+        return None
+
+    def inverse(self, order):
+        both = times(self.first.inverse(order), self.second.inverse(order))
+        return over(both, series([1.0, 1.0], order))
 
     def chi_negative(self, w):
         return self.first.chi_negative(w) * self.second.chi_negative(w) * (1 + w) / w
@@ -308,6 +303,16 @@ class FreeSum(LawWithPsi):
     def mass_at_zero(self) -> float:
         return max(0.0, self.first.mass_at_zero + self.second.mass_at_zero - 1)
 
+    def atoms(self):
+        return _heavy_pairs(self, np.add)
+
+    def bounds(self):
+        return np.add(self.first.support(), self.second.support())
+
+    def moments(self, order):
+        first, second = self.first.moments(order), self.second.moments(order)
+        return from_cumulants(cumulants(first) + cumulants(second))
+
     def psi_negative(self, z):
         x = 1 / z
         omega = self._start(x)
@@ -345,7 +350,7 @@ def free_sum(*laws: Law) -> Law:
     """Return the free additive convolution of one or more laws."""
     if not laws:
         raise ValueError("`free_sum` needs at least one law.")
-    return _pair(FreeSum, list(laws))
+    return functools.reduce(FreeSum, laws)
 
 
 def free_product(*laws: Law) -> Law:
@@ -356,16 +361,12 @@ def free_product(*laws: Law) -> Law:
     factors = [factor for law in laws for factor in _factors(law)]
     explicit = [factor for factor in factors if isinstance(factor, LawWithChi)]
     others = [factor for factor in factors if not isinstance(factor, LawWithChi)]
-    parts = [_pair(_ExplicitProduct, explicit)] if explicit else []
-    parts += [_pair(FreeProduct, others)] if others else []
-    return parts[0] if len(parts) == 1 else _ProductWithChi(*parts)
-
-
-def _pair(kind: type[FreeProduct] | type[FreeSum], laws: list) -> Law:
-    product, *rest = laws
-    for law in rest:
-        product = kind(product, law)
-    return product
+    if not explicit:
+        return functools.reduce(FreeProduct, others)
+    stated = functools.reduce(_ExplicitProduct, explicit)
+    if not others:
+        return stated
+    return _ProductWithChi(stated, functools.reduce(FreeProduct, others))
 
 
 def _factors(law: Law) -> list[Law]:
@@ -385,3 +386,14 @@ def _h_and_slope(law: Law, x: Computed) -> tuple[Computed, Computed]:
     value, slope = law.psi_and_slope(1 / x)
     f = x / (1 + value)
     return f - x, f / x + f**2 / x**3 * slope - 1
+
+
+def _heavy_pairs(law: FreeProduct | FreeSum, join: np.ufunc) -> PointMasses:
+    """Return the atoms of masses that add up to more than 1, ascending."""
+    (u, first), (v, second) = law.first.atoms(), law.second.atoms()
+    heavy = first > 1 - second.max(initial=0)
+    heavier = second > 1 - first.max(initial=0)
+    excess = np.add.outer(first[heavy], second[heavier]) - 1
+    points, seen = join.outer(u[heavy], v[heavier]), excess > 1e-12
+    order = np.argsort(points[seen])
+    return PointMasses(points[seen][order], excess[seen][order])

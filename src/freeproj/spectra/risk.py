@@ -159,16 +159,10 @@ def predicted_risk(
     The arguments broadcast; `length` 0 is regression on X itself.
     """
     t = spectrum.eigenvalues
-    ridge, n, ell = np.broadcast_arrays(
-        parameter(ridge, "ridge", above=0),
-        parameter(n_generators, "n_generators", least=1, infinite=True),
-        parameter(length, "length", least=0),
-    )
-    kappa, n_, ell_ = (
-        np.ravel(each) for each in (effective_ridge(t, ridge, n, ell).ridge, n, ell)
-    )
-    risks = risk_at(spectrum, kappa, at_effective_ridge(t, kappa, n_, ell_)[2])
-    return as_given(risks.reshape(ridge.shape))
+    kappa = effective_ridge(t, ridge, n_generators, length).ridge
+    kappa, n, ell = np.broadcast_arrays(kappa, n_generators, length)
+    _, _, drag = at_effective_ridge(t, kappa.ravel(), n.ravel(), ell.ravel())
+    return as_given(risk_at(spectrum, kappa.ravel(), drag).reshape(kappa.shape))
 
 
 def leave_one_out(

@@ -24,30 +24,22 @@ _GUARDED_STEPS = 200
 _Residual = Callable[[Computed], tuple[Computed, Computed]]
 
 
-def increasing_root(
-    residual: _Residual, start: Computed, accurate: _Residual | None = None
-) -> Computed:
-    """Return the u with h(u) = 0, element by element.
+def increasing_root(residual: _Residual, start: Computed) -> Computed:
+    """Return the u with h(u) = 0, element by element, from any start.
 
-    Args:
-        residual: u ↦ (h(u), h'(u)), with h' ≥ 1 everywhere.
-        start: where to begin; any point will do.
-        accurate: the same to all digits, but slower; it is used for the last step.
+    `residual` is u ↦ (h(u), h'(u)), with h' ≥ 1 everywhere.
     """
-    u = _approximate_root(residual, start)
-    value, slope = (accurate or residual)(u)
-    return u - value / slope
-
-
-def _approximate_root(residual: _Residual, start: Computed) -> Computed:
     u = start
     for _ in range(_NEWTON_STEPS):
         value, slope = residual(u)
         step = value / slope
         u = u - step
         if np.abs(step).max(initial=0) < _SMALL_STEP:
-            return u
-    return _guarded_root(residual, start)
+            break
+    else:
+        u = _guarded_root(residual, start)
+    value, slope = residual(u)
+    return u - value / slope
 
 
 def _guarded_root(residual: _Residual, start: Computed) -> Computed:

@@ -23,7 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from freeproj.spectra import facts
 from freeproj.spectra.checks import Computed, Values, as_given
+from freeproj.spectra.series import from_inverse, inverse
 
 __all__ = ["Law", "LawWithChi", "LawWithPsi", "bracketed_root", "follow"]
 
@@ -63,35 +65,26 @@ class Law(abc.ABC):
         w = np.asarray(w, dtype=np.float64)
         return as_given((1 + w) / w * self.chi(w))
 
-    def atoms(self) -> Any:
-        """Return the points that have mass, with it; see `facts.atoms`."""
-        from freeproj.spectra import facts
+    density, support = facts.density, facts.support
+    moment, sample = facts.moment, facts.sample
 
-        return facts.atoms(self)
+    def atoms(self) -> facts.PointMasses:
+        """Return the points that have a positive mass."""
+        zero = np.array([self.mass_at_zero] if self.mass_at_zero else [])
+        return facts.PointMasses(np.zeros(len(zero)), zero)
 
-    def density(self, x: Values) -> Any:
-        """Return the density of the continuous part; see `facts.density`."""
-        from freeproj.spectra import facts
+    def as_words(self) -> tuple[Any, Any, Any] | None:
+        """Return (n, ℓ, aspect) of a word law, Marchenko–Pastur, or their product."""
+        return None
 
-        return facts.density(self, x)
+    # A law states one of these two; each is found from the other.
+    def moments(self, order: int) -> np.ndarray:
+        """Return m_0, …, m_order."""
+        return from_inverse(self.inverse(order))
 
-    def support(self) -> tuple[float, float]:
-        """Return the ends of an interval that holds the law; see `facts.support`."""
-        from freeproj.spectra import facts
-
-        return facts.support(self)
-
-    def moment(self, order: int) -> float:
-        """Return the moment m_k; see `facts.moment`."""
-        from freeproj.spectra import facts
-
-        return facts.moment(self, order)
-
-    def sample(self, n_points: int, *, seed: int) -> np.ndarray:
-        """Draw independent points from the law; see `facts.sample`."""
-        from freeproj.spectra import facts
-
-        return facts.sample(self, n_points, seed=seed)
+    def inverse(self, order: int) -> np.ndarray:
+        """Return w/χ(w) as a power series."""
+        return inverse(self.moments(order + 1))
 
     def psi_and_slope(self, z: Computed) -> tuple[Computed, Computed]:
         """Return ψ and ψ' for complex z in either half plane."""
@@ -205,9 +198,8 @@ def follow(
         moving &= ~(np.abs(w - last) <= 1e-13 * np.abs(w))
         if not moving.any():
             return w
-    lost = ~(
-        np.abs(w - last) <= 1e-9 * np.abs(w)
-    )  # others are as far as rounding allows
+    # Rounding allows no more for the others.
+    lost = ~(np.abs(w - last) <= 1e-9 * np.abs(w))
     if lost.any() and approach > 0.9:
         raise ArithmeticError("ψ was not found; is z too close to the spectrum?")
     if lost.any():

@@ -2,7 +2,7 @@
 
 Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
 cell (any settings) to a mapping from seed to number. `experiments.measures` makes one
-number of a run, `intervals` and `profiles` describe seeds, `paired` compares them,
+number of a run, `intervals` describes seeds, `paired` compares them,
 `verdicts` holds the one rule that decides, `audit` asks whether an agent uses its
 observation; `power` tells which effects a study can find, `chance` what chance alone
 reaches.
@@ -13,7 +13,6 @@ from freeproj.stats.audit import Audit, audit
 from freeproj.stats.chance import (
     ChanceLine,
     chance_lines,
-    chance_mmer,
     expected_maximum,
     luckiest,
 )
@@ -29,12 +28,6 @@ from freeproj.stats.intervals import (
 )
 from freeproj.stats.paired import Mean, differences, mean_of, pooled_mean
 from freeproj.stats.power import power_line, smallest_effect
-from freeproj.stats.profiles import (
-    Improvement,
-    Profile,
-    performance_profile,
-    probability_of_improvement,
-)
 from freeproj.stats.scores import contrast, group_by
 from freeproj.stats.verdicts import (
     EXPECTS,
@@ -54,18 +47,15 @@ __all__ = [
     "Band",
     "ChanceLine",
     "HalfChoice",
-    "Improvement",
     "Interval",
     "Judged",
     "Mean",
     "Outcome",
-    "Profile",
     "Summary",
     "Verdict",
     "audit",
     "band",
     "chance_lines",
-    "chance_mmer",
     "contrast",
     "differences",
     "expected_maximum",
@@ -77,10 +67,8 @@ __all__ = [
     "luckiest",
     "mean_of",
     "mmer",
-    "performance_profile",
     "pooled_mean",
     "power_line",
-    "probability_of_improvement",
     "rule_text",
     "running_maximum",
     "smallest_effect",

@@ -29,9 +29,7 @@ class Audit(NamedTuple):
     def __str__(self) -> str:
         if self.uses_observation is None:
             return f"cannot tell whether it uses its observation ({self.n} pairs)"
-        return ("uses" if self.uses_observation else "does not use") + (
-            " its observation"
-        )
+        return f"{'uses' if self.uses_observation else 'does not use'} its observation"
 
 
 def audit(

@@ -21,7 +21,6 @@ import numpy as np
 __all__ = [
     "ChanceLine",
     "chance_lines",
-    "chance_mmer",
     "expected_maximum",
     "luckiest",
 ]
@@ -59,22 +58,6 @@ def _expected_maximum(n: int) -> float:
     above = np.array([math.erfc(x / math.sqrt(2)) / 2 for x in grid])
     lacks = -np.expm1(n * np.log1p(-above))
     return float(np.trapezoid(lacks - above**n, grid))
-
-
-def chance_mmer(
-    mean: float | int,
-    std: float | int,
-    *,
-    n_episodes: float | int,
-    n_evaluations: int,
-) -> float:
-    """Return E max of n_evaluations means of n_episodes returns of mean ± std.
-
-    Means of episodes are taken to be normally distributed.
-    """
-    _check_count("n_episodes", n_episodes)
-    _check_spread("std", std)
-    return expected_maximum(n_evaluations, mean, std / math.sqrt(n_episodes))
 
 
 def chance_lines(
