@@ -8,7 +8,7 @@ from freeproj.report.figures.style import book_style
 
 
 def test_every_picture_and_table_of_the_paper_has_its_name():
-    assert set(FIGURES) == {
+    assert set(FIGURES) - {"spread"} == {  # the docs' example may have been run
         "study",
         "cayley",
         "overview",
@@ -26,7 +26,6 @@ def test_every_picture_and_table_of_the_paper_has_its_name():
         "lsmdp-spaces",
         "length-curves",
         "adaptation",
-        "spread",
     }
 
 
