@@ -138,7 +138,7 @@ def test_bad_runs_are_set_aside_and_named(own):
     (runs[0] / "log.jsonl").write_text("\n".join([log[0], "{torn", *log[1:]]) + "\n")
     (runs[1] / "config.toml").write_text("task = ")
     (runs[2] / "diverged.json").write_text('{"reason": "loss/value is nan"}')
-    (runs[3] / "log.jsonl").write_text('{"update": 1, RETURN: null}\n')
+    (runs[3] / "log.jsonl").write_text('{"update": 1, "loss/value": null}\n')
     (runs[4] / "log.jsonl").write_text('{"update": "one"}\n{"update": 2}\n')
     shutil.copytree(runs[5], own / "copy")
     (own / "config.toml").write_text("x = 1")  # beside the runs: hides none of them
