@@ -154,9 +154,7 @@ class Dataset:
         }
 
     def scores(
-        self,
-        metric: str = "",
-        reduce: str | Callable[[np.ndarray], float] = "last3",
+        self, metric: str = "", reduce: str | Callable[[np.ndarray], float] = "last3"
     ) -> Scores:
         """Return one number for each run.
 
