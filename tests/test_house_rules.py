@@ -41,7 +41,6 @@ HOMES = {
     "matplotlib": ("report.figures",),
     "PIL": ("report", "envs.drawing"),
     "jinja2": ("report.page",),
-    "duckdb": ("report", "experiments.tidy", "storage.parquet"),
     "ray": ("experiments.engines.ray",),
     "submitit": ("experiments.engines.slurm",),
     "optax": ("learning.learn",),

@@ -45,8 +45,8 @@ def test_form_and_file_are_the_users(freeproj, runs, tmp_path):
 
 def test_results_of_other_codebases_stand_in_the_same_table(freeproj, tmp_path):
     grid = {"projection.length": (1, 2)}
-    ours = fake_dataset(grid, 2).to_csv(tmp_path / "ours.csv")
-    theirs = fake_dataset(grid, 2, task="RepeatFirst").to_csv(tmp_path / "theirs.csv")
+    ours = fake_dataset(grid, 2).save(tmp_path / "ours.npz")
+    theirs = fake_dataset(grid, 2, task="RepeatFirst").save(tmp_path / "theirs.npz")
     ended = freeproj("table", "table-results", "--runs", ours, "--runs", theirs)
     assert ended.code == 0
     assert "Higher Lower" in ended.out

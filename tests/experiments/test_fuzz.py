@@ -1,6 +1,5 @@
 """Damaged files, over 3,000 of them: every reader answers, or refuses in one line."""
 
-import csv
 import io
 import random
 import warnings
@@ -13,19 +12,17 @@ import pytest
 from fake_dataset import fake_dataset
 from freeproj.experiments.agents import load_agent, read_card
 from freeproj.experiments.arrays import load_tree, save_tree
-from freeproj.experiments.dataset import read_dataset
 from freeproj.experiments.log import to_line
 from freeproj.experiments.records import RunRecord, SetAside, read_record
 from freeproj.experiments.settings import read_config, to_toml
 from freeproj.experiments.store import load_records, save_records
 from freeproj.experiments.study import read_study
-from freeproj.experiments.tidy import read_csv
 from freeproj.report.data_files import read_matrix
 from freeproj.storage import arrays
 from freeproj.storage.saved import load_numbers, save_numbers
 from freeproj.storage.toml import parse_toml
 
-N_CASES = 320  # for each of eleven readers
+N_CASES = 320  # for each of ten readers
 SPLINTERS = (
     b"\x00", b"\xff\xfe", b"\n", b'"', b"nan", b"inf", b"-1", b"1e999", b"9" * 400,
     b"[" * 3000, b"{" * 3000, b"[[a]]\n" * 3, b"1979-05-27T07:32:00Z", b"null", b"true",
@@ -78,7 +75,6 @@ def seeds(folder):
         fake_dataset({"projection.length": (1, 4)}, n_seeds=1),
         folder / "t.npz",
     )
-    data.to_csv(folder / "d.csv")
     save_records(folder / "d.npz", {run.name: run for run in data.runs}, {})
     save_tree(tree, TREE)
     np.save(folder / "m.npy", np.arange(12.0).reshape(3, 4))
@@ -86,13 +82,11 @@ def seeds(folder):
     times = [{"update": n, "time": 1.7e9 + n} for n in (1, 2, 3)]
     save_tree(folder / "e.npz", TREE, {"config": "seed = 1", "card": '{"a": 1}'})
     save_numbers({"figure": np.array("x"), "y": np.ones(3)}, folder / "n.npz")
-    table = b"\n".join((folder / "d.csv").read_bytes().split(b"\n")[:12]) + b"\n"
     return {
         "config": ("c.toml", to_toml(read_config("smoke")).encode(), read_config),
         "study": ("s.toml", STUDY, read_study),
         "log": ("l", b"".join(map(to_line, rows)), record_of("log.jsonl")),
         "timing": ("i", b"".join(map(to_line, times)), record_of("timing.jsonl")),
-        "csv": ("d.csv", table, read_csv),
         "dataset": ("d.npz", (folder / "d.npz").read_bytes(), load_records),
         "agent": ("t.npz", tree.read_bytes(), lambda path: load_tree(path, TREE)),
         "npy": ("m.npy", (folder / "m.npy").read_bytes(), read_matrix),
@@ -103,7 +97,7 @@ def seeds(folder):
 
 
 KINDS = (
-    *("config", "study", "log", "timing", "csv", "dataset"),
+    *("config", "study", "log", "timing", "dataset"),
     *("agent", "npy", "card", "numbers", "mark"),
 )
 
@@ -183,13 +177,9 @@ def test_a_key_of_thousands_of_parts_takes_no_time(key):
 
 
 def test_a_line_without_end_is_not_read(tmp_path):
-    path = tmp_path / "d.csv"
-    with open(path, "wb") as file:
-        file.truncate(2**40)
-    with pytest.raises(ValueError, match="has a line of"):
-        read_csv(path)
     (tmp_path / "run").mkdir()
-    path.rename(tmp_path / "run" / "config.toml")
+    with open(tmp_path / "run" / "config.toml", "wb") as file:
+        file.truncate(2**40)
     assert read_record(tmp_path / "run").health == "foreign"
 
 
@@ -214,40 +204,3 @@ def test_words_beyond_counting_are_foreign(tmp_path):
     record = read_record(tmp_path)
     assert record.health == "foreign"
     assert "too many to count" in record.reason
-
-
-def test_a_table_may_have_its_lines_in_any_order(tmp_path):
-    data = fake_dataset({"projection.length": (1, 4)}, n_seeds=2)
-    head, *lines = data.to_csv(tmp_path / "d.csv").read_text().splitlines()
-    random.Random(0).shuffle(lines)
-    (tmp_path / "d.csv").write_text("\n".join([head, *lines]))
-    runs = {run.name: run for run in read_dataset(tmp_path / "d.csv").runs}
-    for run in data.runs:
-        for name, column in run.metrics.items():
-            np.testing.assert_array_equal(runs[run.name].metrics[name], column)
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("update", "9" * 400),
-        ("update", "-1"),
-        ("value", "x"),
-        ("seed", "1.5"),
-        ("n_updates", "null"),
-        ("health", "\x1b[31m"),
-        ("memory", ""),
-        ("evaluation.maps", "1e400"),
-        ("projection.length", '{"a": 1}'),
-        ("seconds", "soon"),
-    ],
-)
-def test_a_table_with_a_value_of_another_kind_is_refused(column, value, tmp_path):
-    data = fake_dataset({"projection.length": (1, 4)}, n_seeds=1)
-    with open(data.to_csv(tmp_path / "d.csv"), newline="") as file:
-        head, first, *_ = csv.reader(file)
-    first[head.index(column)] = value
-    with open(tmp_path / "d.csv", "w", newline="") as file:
-        csv.writer(file).writerows([head, first])
-    with pytest.raises(ValueError, match=r"d\.csv"):
-        read_csv(tmp_path / "d.csv")

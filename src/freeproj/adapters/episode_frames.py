@@ -7,6 +7,8 @@ emptied when an episode begins, or at every `n_trials`-th. NumPy only.
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 from jaxtyping import Bool, Float32, Real
@@ -44,6 +46,7 @@ class EpisodeFrames:
         self.size, self.n_trials, self.source = size, n_trials, source
         self.frame = PlainFrame(size, dim, threshold, (n_envs,))
         self.episodes = np.zeros(n_envs, np.int64)
+        self.told: dict[str, np.ndarray] = {}  # in an episode's info
 
     def begin(self, begins: Bool[np.ndarray, " envs"] | bool = True) -> None:
         """Begin an episode in some environments, by default in all."""
@@ -52,11 +55,11 @@ class EpisodeFrames:
         if due.any():
             self.frame.clear(due)
 
-    def restart(self, index: int) -> None:
+    def reseed(self, index: int, seed: int) -> None:
         """Let an environment's next episode be the first one of its frame."""
         self.episodes[index] = 0
 
-    def see(
+    def show(
         self, observations: Real[np.ndarray, "envs d"]
     ) -> Float32[np.ndarray, "envs slot"]:
         """Return each environment's observation in its frame."""
@@ -64,31 +67,36 @@ class EpisodeFrames:
         exact = observations if self.source is None else self.source.latest
         return self.frame.see(exact)
 
-    def see_one(
+    def show_one(
         self, index: int, observation: Real[np.ndarray, " d"]
     ) -> Float32[np.ndarray, " slot"]:
         """Return one environment's observation, such as its last, in its frame."""
         where = np.arange(len(self.episodes)) == index
         return self.frame.see(np.where(where[:, None], observation, 0.0), where)[index]
 
+    def show_single(
+        self, observation: Real[np.ndarray, " d"]
+    ) -> Float32[np.ndarray, " slot"]:
+        """Return the observation of the only environment, in its frame."""
+        return self.show(observation[None])[0]
+
 
 def frames_and_space(
+    env: Any,
     space: gym.Space,
     n_envs: int,
-    words: tuple[EpisodeWords | None, bool],
+    *,
     size: int | None,
     n_trials: int | None,
     threshold: float,
 ) -> tuple[EpisodeFrames, gym.spaces.Box]:
     """Return the frames of environments, and the space of what they show.
 
-    Args:
-        space: that of one environment's observations.
-        words: those of a projection inside, and whether nothing stands between. By
-            default a frame has as many directions as an observation has entries before
-            the projection, and lasts as long as a word.
+    By default a frame has as many directions as an observation has entries before a
+    projection inside `env`, and lasts as long as a word. `space` is that of one
+    environment's observations.
     """
-    flat, (inside, directly) = flat_space(space), words
+    flat, (inside, directly) = flat_space(space), _words_inside(env)
     shared = 1 if inside is None else inside.n_trials
     n_trials = shared if n_trials is None else n_trials
     if inside is not None and n_trials > 0 and shared % n_trials:
@@ -102,6 +110,17 @@ def frames_and_space(
     source = inside if directly else None
     frames = EpisodeFrames(size, dim, n_envs, n_trials, threshold, source)
     return frames, _coordinates(flat, directly, size)
+
+
+def _words_inside(env: Any) -> tuple[EpisodeWords | None, bool]:
+    """Return the words of the next projection inside, and whether it is `env`."""
+    inside = env
+    while inside is not None:
+        # Not `getattr`: some wrappers pass on what stands inside.
+        if (words := vars(inside).get("words")) is not None:
+            return words, inside is env
+        inside = vars(inside).get("env", vars(inside).get("venv"))
+    return None, False
 
 
 def _coordinates(flat: gym.spaces.Box, is_norm: bool, size: int) -> gym.spaces.Box:

@@ -107,19 +107,30 @@ class EpisodeWords:
         words.flags.writeable = False
         self.words = words
 
-    def project(
+    @property
+    def told(self) -> dict[str, np.ndarray]:
+        """What an episode's info says."""
+        return {"word": self.words}
+
+    def show(
         self, observations: Float[np.ndarray, "envs d_obs"]
     ) -> Float32[np.ndarray, "envs d_in"]:
         """Return each environment's observation under its own word."""
         self.latest = np.matmul(observations[:, None, :], self.turned)[:, 0]
         return self.latest.astype(np.float32)
 
-    def project_one(
+    def show_one(
         self, index: int, observation: Float32[np.ndarray, " d_obs"]
     ) -> Float32[np.ndarray, " d_in"]:
         """Return one environment's observation under its word."""
         self.latest[index] = observation.dot(self.turned[index])
         return self.latest[index].astype(np.float32)
+
+    def show_single(
+        self, observation: Float32[np.ndarray, " d_obs"]
+    ) -> Float32[np.ndarray, " d_in"]:
+        """Return the observation of the only environment."""
+        return self.show_one(0, observation)
 
     def reach(
         self, low: Real[np.ndarray, " d_obs"], high: Real[np.ndarray, " d_obs"]

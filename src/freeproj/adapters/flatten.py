@@ -58,14 +58,11 @@ def nth(batch: Any, index: int) -> Any:
 
 
 def words_and_space(
-    space: gym.Space, projection: Any, n_envs: int, seed: int | None, n_trials: int
+    space: gym.Space, *, n_envs: int, projection: Any, **settings: Any
 ) -> tuple[EpisodeWords, gym.spaces.Box]:
-    """Return the words of environments, and the space of projected observations.
-
-    `space` is that of one environment's observations.
-    """
+    """Return the words of environments, and the space of what they project."""
     flat = flat_space(space)
-    words = EpisodeWords(projection, flat.shape[0], n_envs, seed, n_trials)
+    words = EpisodeWords(projection, flat.shape[0], n_envs, **settings)
     reach = words.reach(flat.low, flat.high)
     shape = (words.projection.input_dim,)
     return words, gym.spaces.Box(-reach, reach, shape, np.float32)

@@ -50,9 +50,7 @@ class HaarRows:
         return weights @ outputs + coordinates @ images
 
 
-def _basis(
-    rows: _Rows,
-) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "k m"]]:
+def _basis(rows: _Rows) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "k m"]]:
     """Return an orthonormal basis of the span of the rows, and their coordinates."""
     squares, vectors = np.linalg.eigh(rows @ rows.T)
     kept = squares > 1e-12  # the rest is rounding: rows have at most unit length

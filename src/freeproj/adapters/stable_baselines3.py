@@ -23,14 +23,57 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from freeproj.adapters.episode_frames import frames_and_space
-from freeproj.adapters.episode_words import EpisodeWords
 from freeproj.adapters.flatten import flatten_batch, flatten_one, words_and_space
 from freeproj.projection.projection import FreeProjection
 
 __all__ = ["RedrawBases", "VecFrame", "VecFreeProjection"]
 
 
-class VecFreeProjection(VecEnvWrapper):
+class _VecShown(VecEnvWrapper):
+    """Show observations through what the episode of each environment has of its own."""
+
+    def __init__(self, venv: VecEnv, shown: tuple[Any, gym.Space]):
+        self._episodes, space = shown
+        super().__init__(venv, observation_space=space)
+        self._batched = batch_space(venv.observation_space, venv.num_envs)
+
+    def reset(self) -> np.ndarray:
+        """Begin an episode in every environment."""
+        observations = self.venv.reset()
+        self._episodes.begin()
+        return self._seen(observations)
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
+        """Step; an episode's last observation is shown as the episode's others."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        told = self._episodes.told
+        infos = [
+            info | {name: each[index] for name, each in told.items()}
+            for index, info in enumerate(infos)
+        ]
+        for index in np.flatnonzero(dones).tolist():
+            if "terminal_observation" in infos[index]:
+                last = infos[index]["terminal_observation"]
+                flat = flatten_one(self.venv.observation_space, last)
+                shown = self._episodes.show_one(index, flat)
+                infos[index]["terminal_observation"] = shown
+        self._episodes.begin(np.asarray(dones, bool))
+        return self._seen(observations), rewards, dones, infos
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed the environments and what is drawn here, from the next reset on."""
+        seeds = self.venv.seed(seed)
+        for index, each in enumerate(seeds if seed is not None else ()):
+            if each is not None:
+                self._episodes.reseed(index, each)
+        return seeds
+
+    def _seen(self, observations: Any) -> np.ndarray:
+        space: gym.Space = self.venv.observation_space
+        return self._episodes.show(flatten_batch(space, self._batched, observations))
+
+
+class VecFreeProjection(_VecShown):
     """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
@@ -48,38 +91,12 @@ class VecFreeProjection(VecEnvWrapper):
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        plain, n_envs = venv.observation_space, venv.num_envs
-        self.words, space = words_and_space(plain, projection, n_envs, seed, n_trials)
-        super().__init__(venv, observation_space=space)
-        self._batched = batch_space(plain, n_envs)
-
-    def reset(self) -> np.ndarray:
-        """Begin an episode, with a new word, in every environment."""
-        observations = self.venv.reset()
-        self.words.begin()
-        return self._projected(observations)
-
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
-        """Step and project; an episode's last observation keeps the episode's word."""
-        observations, rewards, dones, infos = self.venv.step_wait()
-        words = self.words.words
-        told = [dict(info, word=word) for info, word in zip(infos, words, strict=True)]
-        for index in np.flatnonzero(dones).tolist():
-            if "terminal_observation" in told[index]:
-                last = told[index]["terminal_observation"]
-                flat = flatten_one(self.venv.observation_space, last)
-                shown = self.words.project_one(index, flat)
-                told[index]["terminal_observation"] = shown
-        self.words.begin(np.asarray(dones, bool))
-        return self._projected(observations), rewards, dones, told
-
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seed environments and words; both take effect at the next reset."""
-        seeds = self.venv.seed(seed)
-        for index, each in enumerate(seeds if seed is not None else ()):
-            if each is not None:
-                self.words.reseed(index, each)
-        return seeds
+        settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
+        shown = words_and_space(
+            venv.observation_space, n_envs=venv.num_envs, **settings
+        )
+        super().__init__(venv, shown)
+        self.words = shown[0]
 
     def redraw_bases(self, seed: int | None = None) -> None:
         """Draw new base matrices, used from each environment's next word on."""
@@ -120,13 +137,8 @@ class VecFreeProjection(VecEnvWrapper):
         loaded.words.restore(kept, arrays)
         return loaded
 
-    def _projected(self, observations: Any) -> np.ndarray:
-        space: gym.Space = self.venv.observation_space
-        flat = flatten_batch(space, self._batched, observations)
-        return self.words.project(flat)
 
-
-class VecFrame(VecEnvWrapper):
+class VecFrame(_VecShown):
     """Show an observation's coordinates in the frame of its episode.
 
     They are the same under every projection: see `freeproj.adapters.gymnasium.frames`,
@@ -141,37 +153,12 @@ class VecFrame(VecEnvWrapper):
         n_trials: int | None = None,
         threshold: float = 0.0,
     ):
-        shown, n_envs = venv.observation_space, venv.num_envs
-        self.frames, space = frames_and_space(
-            shown, n_envs, _words_inside(venv), size, n_trials, threshold
+        settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
+        shown = frames_and_space(
+            venv, venv.observation_space, venv.num_envs, **settings
         )
-        super().__init__(venv, observation_space=space)
-        self._batched = batch_space(shown, n_envs)
-
-    def reset(self) -> np.ndarray:
-        """Begin an episode in every environment."""
-        observations = self.venv.reset()
-        self.frames.begin()
-        return self._seen(observations)
-
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict]]:
-        """Step; an episode's last observation is shown in the episode's own frame."""
-        observations, rewards, dones, infos = self.venv.step_wait()
-        told = [dict(info) for info in infos]
-        for index in np.flatnonzero(dones).tolist():
-            if "terminal_observation" in told[index]:
-                last = told[index]["terminal_observation"]
-                flat = flatten_one(self.venv.observation_space, last)
-                told[index]["terminal_observation"] = self.frames.see_one(index, flat)
-        self.frames.begin(np.asarray(dones, bool))
-        return self._seen(observations), rewards, dones, told
-
-    def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seed the environments; the next episode of each begins with a new frame."""
-        seeds = self.venv.seed(seed)
-        for index in range(self.num_envs if seed is not None else 0):
-            self.frames.restart(index)
-        return seeds
+        super().__init__(venv, shown)
+        self.frames = shown[0]
 
     def save(self, path: str | Path) -> None:
         """Write the frames to an `.npz` file, for episodes that share one (`n_trials`).
@@ -202,20 +189,6 @@ class VecFrame(VecEnvWrapper):
             frame.rows, frame.n_known = kept["rows"], kept["n_known"]
             loaded.frames.episodes = kept["episodes"]
         return loaded
-
-    def _seen(self, observations: Any) -> np.ndarray:
-        space: gym.Space = self.venv.observation_space
-        return self.frames.see(flatten_batch(space, self._batched, observations))
-
-
-def _words_inside(venv: VecEnv) -> tuple[EpisodeWords | None, bool]:
-    """Return the words of the next projection inside, and whether it is `venv`."""
-    inside: Any = venv
-    while isinstance(inside, VecEnvWrapper):
-        if isinstance(inside, VecFreeProjection):
-            return inside.words, inside is venv
-        inside = inside.venv
-    return None, False
 
 
 class RedrawBases(BaseCallback):

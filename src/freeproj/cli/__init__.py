@@ -153,7 +153,6 @@ _EXTRAS = {
     "matplotlib": "report",
     "jinja2": "report",
     "PIL": "report",
-    "duckdb": "report",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
     "ray": "ray",

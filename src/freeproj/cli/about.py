@@ -41,7 +41,6 @@ _PACKAGES = {
     "matplotlib": "report",
     "jinja2": "report",
     "pillow": "report",
-    "duckdb": "report",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
     "torch": "torch",

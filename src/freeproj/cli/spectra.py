@@ -133,7 +133,7 @@ def spectra(
     With --target, also the risk of ridge regression on that target, with an intercept,
     and what words cost. (Words never lower the predicted risk.)
 
-    DATA is a matrix in a .npy, .npz, .csv or .parquet file, samples in the rows as for
+    DATA is a matrix in a .npy, .npz or .csv file, samples in the rows as for
     scikit-learn; FILE.npz:NAME names an array. As in `own_data_report`, the mean sample
     is subtracted and the samples are scaled to mean squared norm 1, as in the paper.
     """

@@ -23,8 +23,7 @@ _WIDE = 240
     "sources",
     multiple=True,
     metavar="RUNS",
-    help="A folder of runs, a dataset file (.csv, .parquet, .npz) or published:NAME; "
-    "may be repeated.",
+    help="A folder of runs, a dataset file (.npz) or published:NAME; may be repeated.",
 )
 @click.option(
     "--format",

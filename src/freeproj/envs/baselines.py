@@ -26,14 +26,7 @@ from pathlib import Path
 from freeproj.envs.registry import make
 from freeproj.storage.names import without_imports
 
-__all__ = [
-    "Baselines",
-    "Ceiling",
-    "Estimate",
-    "RandomMap",
-    "RewardOnly",
-    "baselines",
-]
+__all__ = ["Baselines", "Ceiling", "Estimate", "RandomMap", "RewardOnly", "baselines"]
 
 _FILE = Path(__file__).with_name("baselines.json")
 

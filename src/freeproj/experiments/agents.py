@@ -24,12 +24,7 @@ from jaxtyping import Array, ArrayLike, Float
 
 from freeproj.agents import ActorCritic
 from freeproj.envs import task_name
-from freeproj.experiments.arrays import (
-    check_finite,
-    load_tree,
-    save_tree,
-    tree_digest,
-)
+from freeproj.experiments.arrays import check_finite, load_tree, save_tree, tree_digest
 from freeproj.experiments.hub import is_hub, read_hub
 from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes

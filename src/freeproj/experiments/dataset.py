@@ -16,7 +16,6 @@ import collections
 import dataclasses
 import functools
 import html
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ import numpy as np
 from freeproj.experiments.measures import (
     Cell,
     Curves,
-    Pivot,
     Scores,
     align,
     map_of,
@@ -156,9 +154,7 @@ class Dataset:
         }
 
     def scores(
-        self,
-        metric: str = "",
-        reduce: str | Callable[[np.ndarray], float] = "last3",
+        self, metric: str = "", reduce: str | Callable[[np.ndarray], float] = "last3"
     ) -> Scores:
         """Return one number for each run.
 
@@ -186,26 +182,6 @@ class Dataset:
             },
         )
 
-    def pivot(
-        self,
-        rows: str,
-        columns: str,
-        metric: str = "",
-        reduce: str = "last3",
-    ) -> Pivot:
-        """Return means over the runs of each pair of values, whatever else differs."""
-        of_run = dict(zip(self.runs, self.scores(metric, reduce).values, strict=True))
-        heads = self.values(rows), self.values(columns)
-        means = np.full((len(heads[0]), len(heads[1])), math.nan)
-        counts = np.zeros(means.shape, int)
-        for (row, column), group in self.group_by(rows, columns).items():
-            found = np.array([of_run[run] for run in group.runs])
-            found = found[~np.isnan(found)]
-            place = heads[0].index(row), heads[1].index(column)
-            counts[place] = found.size
-            means[place] = found.mean() if found.size else math.nan
-        return Pivot(*heads, means, counts)
-
     def save(self, path: str | Path, **meta: Any) -> Path:
         """Write all numbers in one small `.npz` file that `read_dataset` reads."""
         records = {run.name: run for run in self.runs}
@@ -220,25 +196,13 @@ class Dataset:
 
         return write_csv(self, Path(path))
 
-    def to_parquet(self, path: str | Path) -> Path:
-        """Write the tidy table as Parquet; needs duckdb."""
-        from freeproj.experiments.tidy import write_parquet
+    def to_pandas(self) -> Any:
+        """Return the tidy table as a pandas DataFrame."""
+        import pandas
 
-        return write_parquet(self, Path(path))
+        from freeproj.experiments.tidy import tidy_rows
 
-    @classmethod
-    def from_csv(cls, path: str | Path) -> Dataset:
-        """Read what `to_csv` wrote."""
-        from freeproj.experiments.tidy import read_csv
-
-        return cls(read_csv(Path(path)))
-
-    @classmethod
-    def from_parquet(cls, path: str | Path) -> Dataset:
-        """Read what `to_parquet` wrote; needs duckdb."""
-        from freeproj.experiments.tidy import read_parquet
-
-        return cls(read_parquet(Path(path)))
+        return pandas.DataFrame(tidy_rows(self))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {name}" for name, n in self.health_counts().items())
@@ -309,8 +273,8 @@ class Dataset:
 def read_dataset(*sources: str | Path) -> Dataset:
     """Read runs from folders, files or published results, all as one dataset.
 
-    A source is a folder of runs, a `.csv`, `.parquet` or `.npz` file of a dataset, or
-    `published:NAME`. Of two runs with the same settings and seed the longer one counts.
+    A source is a folder of runs, an `.npz` file of a dataset, or `published:NAME`.
+    Of two runs with the same settings and seed the longer one counts.
     """
     parts = [_read_source(source) for source in sources]
     runs = [run for part in parts for run in part.runs]
@@ -326,13 +290,8 @@ def _read_source(source: str | Path) -> Dataset:
         meta = {"study": name, "looks": _LOOKS.get(name, 1), **found.meta}
         return dataclasses.replace(found, meta=meta)
     path = Path(source)
-    readers = {
-        ".csv": Dataset.from_csv,
-        ".parquet": Dataset.from_parquet,
-        ".npz": _load,
-    }
-    if path.suffix in readers and not path.is_dir():
-        return readers[path.suffix](path)
+    if path.suffix == ".npz" and not path.is_dir():
+        return _load(path)
     runs, aside = read_folder(path)
     return Dataset(tuple(runs), tuple(aside))
 

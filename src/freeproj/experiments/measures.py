@@ -1,4 +1,4 @@
-"""Numbers of a dataset: one for each run, curves over updates, two-way tables."""
+"""Numbers of a dataset: one for each run, curves over updates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ __all__ = [
     "Cell",
     "Curve",
     "Curves",
-    "Pivot",
     "Scores",
     "align",
     "last",
@@ -63,15 +62,6 @@ class Curves(NamedTuple):
 
     axes: tuple[str, ...]
     cells: Mapping[Cell, Curve]
-
-
-class Pivot(NamedTuple):
-    """Means over runs for each pair of values; nan and count 0 if there are none."""
-
-    rows: tuple[Any, ...]
-    columns: tuple[Any, ...]
-    means: Float[np.ndarray, "rows columns"]
-    counts: Int[np.ndarray, "rows columns"]
 
 
 def metric_of(test_map: str, counting: str = "episodes") -> str:

@@ -31,14 +31,7 @@ from freeproj.storage.toml import read_toml
 if TYPE_CHECKING:
     from freeproj.learning.config import TrainConfig
 
-__all__ = [
-    "HEALTHS",
-    "RunRecord",
-    "SetAside",
-    "check_whole",
-    "checked",
-    "read_record",
-]
+__all__ = ["HEALTHS", "RunRecord", "SetAside", "check_whole", "checked", "read_record"]
 
 _NEEDED = ("task", "memory", "projection.length", "n_updates", "n_trials", "seed")
 _MAX_FINAL = 2**24  # bytes of final.json, which holds one line of a log

@@ -74,7 +74,7 @@ RENAMED: Mapping[str, Renamed] = {
     # The `tile` of 0.1 had norm 1, as `tile_unit` has today.
     "evaluation.map": Renamed(
         "evaluation.maps", lambda name: ["tile_unit" if name == "tile" else name]
-    ),
+    )
 }
 
 # What 0.1 did where it had no setting for it.

@@ -1,4 +1,4 @@
-"""A data matrix from a file: .npy, .npz, .csv or .parquet.
+"""A data matrix from a file: .npy, .npz or .csv.
 
 Files come from anywhere, so nothing is unpickled, and whatever is wrong with one is
 said in one line. Rows stay rows: the reader does not guess what they stand for.
@@ -15,11 +15,10 @@ from jaxtyping import Float
 
 from freeproj.storage.arrays import read_array, read_member
 from freeproj.storage.files import DAMAGED
-from freeproj.storage.parquet import open_parquet
 
 __all__ = ["FORMATS", "read_matrix", "read_numbers"]
 
-FORMATS = (".npy", ".npz", ".csv", ".parquet")
+FORMATS = (".npy", ".npz", ".csv")
 
 
 def read_matrix(
@@ -56,8 +55,7 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
         raise ValueError(f"Only .npz files have named arrays; {path} is not one.")
     if kind == ".npz":
         return _checked(_read_npz(path, array), path)
-    reader = {".npy": _read_npy, ".csv": _read_csv, ".parquet": _read_parquet}
-    return _checked(reader[kind](path), path)
+    return _checked(_read_npy(path) if kind == ".npy" else _read_csv(path), path)
 
 
 def _read_npy(path: Path) -> np.ndarray:
@@ -126,22 +124,6 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _read_parquet(path: Path) -> np.ndarray:
-    import duckdb  # in the extra `report`
-
-    try:
-        with open_parquet(path) as cursor:
-            columns = cursor.fetchnumpy()
-    except duckdb.Error as error:
-        raise ValueError(f"{path} is not a Parquet file that can be read.") from error
-    for name, column in columns.items():
-        if np.asarray(column).dtype.kind not in "biufc":
-            raise ValueError(f"{path}: column {name!r} is not numeric; drop it.")
-        if np.ma.is_masked(column):
-            raise ValueError(f"{path}: column {name!r} has missing values; fill them.")
-    return np.column_stack([np.asarray(column) for column in columns.values()])
 
 
 def _checked(matrix: np.ndarray, path: Path) -> np.ndarray:

@@ -43,7 +43,7 @@ __all__ = [
 
 _T = TypeVar("_T")
 _LIBRARIES = (
-    *("click", "duckdb", "equinox", "jax", "jaxlib", "jaxtyping", "jinja2"),
+    *("click", "equinox", "jax", "jaxlib", "jaxtyping", "jinja2"),
     *("matplotlib", "numpy", "optax", "PIL", "pip", "ray", "rich", "scipy"),
     *("setuptools", "tensorboardX", "threadpoolctl", "torch", "wandb"),
 )

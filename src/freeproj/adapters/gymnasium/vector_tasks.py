@@ -139,9 +139,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         return kept | {"final_info": ended, "_final_info": over.copy()}
 
     def _seed_keys(
-        self,
-        seed: int | Sequence[int | None] | None,
-        mask: Bool[np.ndarray, " envs"],
+        self, seed: int | Sequence[int | None] | None, mask: Bool[np.ndarray, " envs"]
     ) -> None:
         """Start the chains of keys anew, where they are reset and a seed is given."""
         if seed is None and self._keys is not None:
