@@ -20,8 +20,7 @@ from freeproj.report.figures import make_figure
 from freeproj.report.page.building import key_lines, make_report, shipped
 from freeproj.report.page.forest import forests
 from freeproj.report.page.html import duration_text
-from freeproj.report.page.json_data import plain, script_json
-from freeproj.report.page.widgets import disk_data
+from freeproj.report.page.widgets import disk_data, script_json
 from freeproj.stats import Outcome
 
 SCRIPT = re.compile(r"<script.*?</script>", re.S)
@@ -211,7 +210,7 @@ def test_shares_are_per_cent():
 
 
 def test_json_in_a_script_cannot_end_it_and_has_no_nan():
-    text = script_json(plain({"a": "</script><!--", "b": [math.nan, 1 / 3, np.inf]}))
+    text = script_json({"a": "</script><!--", "b": [math.nan, 1 / 3, np.inf]})
     assert "<" not in text
     assert json.loads(text) == {"a": "</script><!--", "b": [None, 0.33333, None]}
 

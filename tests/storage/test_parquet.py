@@ -6,8 +6,6 @@ import pytest
 
 from fake_dataset import fake_dataset
 from freeproj.experiments.tidy import read_parquet, write_parquet
-from freeproj.report.data_files import read_matrix
-from freeproj.storage import parquet
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -63,10 +61,3 @@ def test_a_long_text_in_every_row_is_refused(tmp_path):
     path = write(tmp_path / "long.parquet", query)
     with pytest.raises(ValueError, match="a text of 100,000 bytes in a cell"):
         read_parquet(path)
-
-
-def test_a_matrix_of_too_many_cells_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "MAX_CELLS", 1000)
-    path = write(tmp_path / "m.parquet", "SELECT 0.5 AS a, 1.5 AS b FROM range(501)")
-    with pytest.raises(ValueError, match="too large: 501 x 2 cells"):
-        read_matrix(path)

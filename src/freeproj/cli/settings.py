@@ -21,13 +21,16 @@ class SpreadCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat the option in front of each of its words."""
         repeated: list[str] = []
-        option = ""
+        option, awaits = "", False
         for arg in args:
-            if option and not arg.startswith("-"):
+            if awaits or (option and not arg.startswith("-")):
                 repeated += [option, arg]
+                awaits = False
                 continue
             option = arg if arg in self.spread else ""
+            awaits = bool(option)
             repeated += [] if option else [arg]
+        repeated += [option] if awaits else []
         return super().parse_args(ctx, repeated)
 
 

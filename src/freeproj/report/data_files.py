@@ -1,25 +1,20 @@
-"""A data matrix from a file: .npy, .npz, .csv or .parquet.
+"""A data matrix from a file of unknown origin: .npy or .npz, nothing unpickled.
 
-Files come from anywhere, so nothing is unpickled, and whatever is wrong with one is
-said in one line. Rows stay rows: the reader does not guess what they stand for.
+Whatever is wrong with a file is said in one line. Rows stay rows: the reader does not
+guess what they stand for.
 """
 
 from __future__ import annotations
 
-import warnings
-import zipfile
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.storage.arrays import read_array, read_member
+from freeproj.storage.arrays import read_array, read_arrays
 from freeproj.storage.files import DAMAGED
-from freeproj.storage.parquet import open_parquet
 
-__all__ = ["FORMATS", "read_matrix", "read_numbers"]
-
-FORMATS = (".npy", ".npz", ".csv", ".parquet")
+__all__ = ["read_matrix", "read_numbers"]
 
 
 def read_matrix(
@@ -43,9 +38,8 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
     """Return the file's numbers in float64, of any shape: a matrix or a target."""
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise ValueError(f"A data file must end in {known}, got '{path.name}'.")
+    if kind not in (".npy", ".npz"):
+        raise ValueError(f"A data file must end in .npy or .npz, got '{path.name}'.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file.")
     if not path.exists():
@@ -54,94 +48,32 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
         raise ValueError(f"{path} is not a regular file; save the data to one.")
     if array is not None and kind != ".npz":
         raise ValueError(f"Only .npz files have named arrays; {path} is not one.")
-    if kind == ".npz":
-        return _checked(_read_npz(path, array), path)
-    reader = {".npy": _read_npy, ".csv": _read_csv, ".parquet": _read_parquet}
-    return _checked(reader[kind](path), path)
-
-
-def _read_npy(path: Path) -> np.ndarray:
     try:
-        with path.open("rb") as file:
-            return read_array(file, path.stat().st_size)
+        if kind == ".npz":
+            arrays = read_arrays(path)
+        else:
+            with path.open("rb") as file:
+                arrays = {"": read_array(file, path.stat().st_size)}
     except DAMAGED as error:
-        raise ValueError(_not_plain(path)) from error
-
-
-def _read_npz(path: Path, array: str | None) -> np.ndarray:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {
-                item.filename.removesuffix(".npy"): item for item in archive.infolist()
-            }
-            if array is None and len(members) == 1:
-                (array,) = members
-            if array in members:
-                return read_member(archive, members[array])
-    except DAMAGED as error:
-        raise ValueError(_not_plain(path)) from error
-    known = ", ".join(members) or "none"
-    if array is None:
         raise ValueError(
-            f"{path} holds {len(members)} arrays; name one as {path.name}:NAME. "
-            f"Known: {known}."
-        )
-    raise ValueError(f"{path} has no array {array!r}. Known: {known}.")
+            f"{path} is not a whole {path.suffix} file of plain numbers (pickled "
+            "objects are never loaded); write it with numpy.save or numpy.savez."
+        ) from error
+    return _checked(_chosen(arrays, array, path), path)
 
 
-def _not_plain(path: Path) -> str:
-    return (
-        f"{path} is not a whole {path.suffix} file of plain numbers (pickled objects "
-        f"are never loaded); write it with numpy.save or numpy.savez."
+def _chosen(arrays: dict[str, np.ndarray], name: str | None, path: Path) -> np.ndarray:
+    if name is None and len(arrays) == 1:
+        (name,) = arrays
+    if name in arrays:
+        return arrays[name]
+    known = ", ".join(arrays) or "none"
+    if name is not None:
+        raise ValueError(f"{path} has no array {name!r}. Known: {known}.")
+    raise ValueError(
+        f"{path} holds {len(arrays)} arrays; name one as {path.name}:NAME. "
+        f"Known: {known}."
     )
-
-
-def _read_csv(path: Path) -> np.ndarray:
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            first = file.readline()
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a text file in UTF-8.") from error
-    delimiter = max(",;\t", key=first.count)
-    header = not all(_is_number(cell) for cell in first.split(delimiter))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "no data": said below, in our words
-            return np.loadtxt(
-                path,
-                delimiter=delimiter,
-                skiprows=int(header),
-                ndmin=2,
-                quotechar='"',
-                encoding="utf-8-sig",
-            )
-    except (ValueError, UnicodeDecodeError) as error:
-        reason = str(error).split(";")[0].rstrip(".")
-        raise ValueError(f"{path} is not a table of numbers: {reason}.") from error
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.strip().strip('"'))
-    except ValueError:
-        return False
-    return True
-
-
-def _read_parquet(path: Path) -> np.ndarray:
-    import duckdb  # in the extra `report`
-
-    try:
-        with open_parquet(path) as cursor:
-            columns = cursor.fetchnumpy()
-    except duckdb.Error as error:
-        raise ValueError(f"{path} is not a Parquet file that can be read.") from error
-    for name, column in columns.items():
-        if np.asarray(column).dtype.kind not in "biufc":
-            raise ValueError(f"{path}: column {name!r} is not numeric; drop it.")
-        if np.ma.is_masked(column):
-            raise ValueError(f"{path}: column {name!r} has missing values; fill them.")
-    return np.column_stack([np.asarray(column) for column in columns.values()])
 
 
 def _checked(matrix: np.ndarray, path: Path) -> np.ndarray:

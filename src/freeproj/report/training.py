@@ -25,7 +25,6 @@ from freeproj.agents import ActorCritic
 from freeproj.envs import task_name
 from freeproj.experiments.agents import LoadedAgent, export_agent, load_agent
 from freeproj.experiments.hub import write_hub
-from freeproj.experiments.measures import Curve, Curves
 from freeproj.experiments.progress import TrainProgress
 from freeproj.experiments.run import run_training
 from freeproj.experiments.settings import dotted, flat, read_config
@@ -78,11 +77,20 @@ class Trained(TrainResult):
         Args:
             metric: a column of the log; by default returns in training and in tests.
         """
-        from freeproj.report.figures.study_curves import draw_study_curves
+        from matplotlib.figure import Figure
 
-        names = [metric] if metric else self._returns
-        cells = {(_short(name),): self._curve(name) for name in names}
-        return draw_study_curves(Curves(("return",), cells), metric or "return")
+        axes = (figure := Figure()).subplots()
+        for name in [metric] if metric else self._returns:
+            rows = [row for row in self.log if name in row]
+            if not rows:
+                known = ", ".join(sorted({each for row in self.log for each in row}))
+                raise ValueError(f"The log has no column {name!r}. Known: {known}.")
+            updates = [row["update"] for row in rows]
+            values = [row[name] for row in rows]
+            axes.plot(updates, values, marker="o", ms=2.5, label=_short(name))
+        axes.set(xlabel="update", ylabel=metric or "return")
+        axes.legend()
+        return figure
 
     def __repr__(self) -> str:
         config = self.config
@@ -107,15 +115,6 @@ class Trained(TrainResult):
         ]
         known = {name for row in self.log for name in row}
         return [name for name in ("train/episode_return", *tests) if name in known]
-
-    def _curve(self, name: str) -> Curve:
-        rows = [row for row in self.log if name in row]
-        if not rows:
-            known = ", ".join(sorted({each for row in self.log for each in row}))
-            raise ValueError(f"The log has no column {name!r}. Known: {known}.")
-        updates = np.array([row["update"] for row in rows])
-        values = np.array([[row[name] for row in rows]], float)
-        return Curve(updates, (self.config.seed,), values)
 
 
 def train(

@@ -10,18 +10,15 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import jinja2
 import markupsafe
 
 from freeproj.findings.facts import versions
 from freeproj.findings.labels import GLOSSARY
-from freeproj.report.page.charts import CHARTS
 from freeproj.report.page.content import Part, Picture
 from freeproj.report.page.forest import forests
-from freeproj.report.page.json_data import plain, script_json
-from freeproj.report.page.widgets import WIDGETS
+from freeproj.report.page.widgets import WIDGETS, script_json
 from freeproj.storage.files import write_atomically
 
 __all__ = ["SECTIONS", "duration_text", "write_page"]
@@ -67,10 +64,10 @@ def write_page(
     Args:
         missing: figures that could not be drawn, and why.
     """
-    live = _Live()
-    for part in (published, own, analyses):
-        for picture in part.pictures if part else ():
-            live.add(picture)
+    data = {}
+    for picture in analyses.pictures:
+        if picture.name in WIDGETS:
+            data[picture.name] = WIDGETS[picture.name](picture.numbers)
     page = (
         _templates()
         .get_template("report.html.jinja")
@@ -81,10 +78,10 @@ def write_page(
             first=own or published,
             sections=SECTIONS,
             missing=missing or {},
-            live=live,
+            live=data,
             forests=forests,
             versions=versions(),
-            data=markupsafe.Markup(script_json(plain(live.data))),
+            data=markupsafe.Markup(script_json(data)),
             style=_raw("report.css"),
             scripts=[_raw(name) for name in _SCRIPTS],
         )
@@ -102,29 +99,6 @@ def duration_text(seconds: float) -> str:
         if seconds >= 1.5 * size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
-
-
-class _Live:
-    """Which figures the page draws itself, and their data."""
-
-    def __init__(self):
-        self.data: dict[str, Any] = {"charts": [], "widgets": {}}
-        self._places: dict[int, tuple[str, str]] = {}
-
-    def add(self, picture: Picture) -> None:
-        """Take a figure's data in, if the page can draw it."""
-        if picture.name in CHARTS:
-            charts = self.data["charts"]
-            charts.append(CHARTS[picture.name](picture.numbers))
-            self._places[id(picture)] = ("chart", str(len(charts) - 1))
-        elif picture.name in WIDGETS:
-            name, data = WIDGETS[picture.name]
-            self.data["widgets"][name] = data(picture.numbers)
-            self._places[id(picture)] = ("widget", name)
-
-    def place(self, picture: Picture) -> tuple[str, str] | None:
-        """Return the kind and the name of the live version of a figure."""
-        return self._places.get(id(picture))
 
 
 def _templates() -> jinja2.Environment:
