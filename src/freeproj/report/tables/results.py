@@ -22,7 +22,7 @@ from freeproj.experiments.measures import map_of
 from freeproj.findings.answers import HEADROOM, RETURN, Finding
 from freeproj.findings.asking import ask
 from freeproj.findings.baselines import Levels
-from freeproj.findings.cells import COUNTING, Cells, Key, make_cells
+from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.contrasts import uses_observation
 from freeproj.findings.labels import (
     axis_name,
@@ -99,7 +99,7 @@ class ResultRecord:
 
 
 def result_records(
-    dataset: Dataset, protocol: str = "projection", counting: str = COUNTING
+    dataset: Dataset, protocol: str = "projection"
 ) -> list[ResultRecord]:
     """Return all cells of a dataset, in the order of their axes."""
     cells = make_cells(dataset, protocol)
@@ -109,16 +109,14 @@ def result_records(
         records.append(
             ResultRecord(
                 settings=cells.settings(key),
-                score=summarise(list(cells.scores(key, counting=counting).values())),
-                mmer=summarise(
-                    list(cells.scores(key, reduce="max", counting=counting).values())
-                ),
+                score=summarise(list(cells.scores(key).values())),
+                mmer=summarise(list(cells.scores(key, reduce="max").values())),
                 difference=compared.get(runs[0]),
                 audit=uses_observation(cells, [key]),
                 levels=cells.levels(key),
-                luck=_luck(cells, key, counting),
+                luck=_luck(cells, key),
                 budget=_budget([_last(run.updates) for run in runs]),
-                n_unfinished=_unfinished(cells, key, counting),
+                n_unfinished=_unfinished(cells, key),
                 without_verdict=_reason(cells, key, compared.get(runs[0])),
                 sees_reward=bool(cells.get(key, "previous_reward", False)),
             )
@@ -126,9 +124,7 @@ def result_records(
     return records
 
 
-def results_grid(
-    records: Sequence[ResultRecord], dataset: Dataset, counting: str = COUNTING
-) -> Grid:
+def results_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
     """Lay the records out task by task, with the levels and the paper's below each."""
     axes = [a for a in (records[0].settings if records else {}) if a not in _IN_METHOD]
     columns = (
@@ -149,7 +145,7 @@ def results_grid(
         for _, group in groupby(records, key=lambda record: record.task)
     ]
     title = "Held-out return of an episode"
-    return Grid(title, columns, groups, _notes(records, dataset, counting))
+    return Grid(title, columns, groups, _notes(records, dataset))
 
 
 def number_text(value: float, digits: int = 2) -> str:
@@ -167,26 +163,26 @@ def _budget(updates: Sequence[int]) -> tuple[int, int]:
     return min(updates), max(updates)
 
 
-def _episodes(cells: Cells, key: Key, name: str, counting: str) -> list[float]:
+def _episodes(cells: Cells, key: Key, name: str) -> list[float]:
     """Sum a count over the evaluations of each run."""
     found = []
     for run in cells.runs[key]:
-        column = f"test/{map_of(run)}/{counting}/{name}"
+        column = f"test/{map_of(run)}/episodes/{name}"
         found.append(float(np.nansum(run.metrics.get(column, np.zeros(1)))))
     return found
 
 
-def _unfinished(cells: Cells, key: Key, counting: str) -> float:
-    ended = sum(_episodes(cells, key, "n_finished", counting))
-    cut = sum(_episodes(cells, key, "n_unfinished", counting))
+def _unfinished(cells: Cells, key: Key) -> float:
+    ended = sum(_episodes(cells, key, "n_finished"))
+    cut = sum(_episodes(cells, key, "n_unfinished"))
     return cut / (ended + cut) if ended + cut else _NAN
 
 
-def _luck(cells: Cells, key: Key, counting: str) -> ChanceLine | None:
+def _luck(cells: Cells, key: Key) -> ChanceLine | None:
     """Return the luckiest policy that never learns, with its MMER in as many tests."""
     levels = cells.levels(key)
     counts = [
-        run.metrics.get(f"test/{map_of(run)}/{counting}/n_finished", np.zeros(0))
+        run.metrics.get(f"test/{map_of(run)}/episodes/n_finished", np.zeros(0))
         for run in cells.runs[key]
     ]
     seen = [column[column > 0] for column in counts]
@@ -344,13 +340,11 @@ def _difference(record: ResultRecord) -> str:
     return f"{text} [{low}, {high}]"
 
 
-def _notes(
-    records: Sequence[ResultRecord], dataset: Dataset, counting: str
-) -> list[str]:
+def _notes(records: Sequence[ResultRecord], dataset: Dataset) -> list[str]:
     maps = dict.fromkeys(map_title(map_of(run)) for run in dataset.runs)
     returns = (
         f"Return: mean of the last three evaluations, tested on {', '.join(maps)}, "
-        + _COUNTINGS[counting]
+        "counting the first episode of every environment"
     )
     if any(_paper_rows([record]) for record in records):
         returns += (
@@ -391,9 +385,3 @@ def _notes(
             "Agents of these runs see their previous reward; the paper's do not."
         )
     return notes
-
-
-_COUNTINGS = {
-    "episodes": "counting the first episode of every environment",
-    "window": "counting episodes completed within the window",
-}
