@@ -3,7 +3,7 @@
 import pytest
 
 from fake_dataset import fake_dataset, why_table_1
-from freeproj.report.figures import FIGURES, find, make_figure
+from freeproj.report.figures import FIGURES, compute_figure, find, make_figure
 from freeproj.report.figures.style import book_style, length_colour
 from freeproj.storage.saved import load_numbers
 
@@ -73,7 +73,7 @@ def test_why_table_1_has_the_papers_returns_per_trial():
 
 
 def test_adaptation_shows_the_last_evaluation_of_every_trial():
-    numbers = find("adaptation").load().compute(fake_dataset(n_seeds=3))
+    numbers = compute_figure("adaptation", {}, fake_dataset(n_seeds=3))
     assert numbers["trials"].tolist() == list(range(1, 17))
     assert numbers["n_seeds"].tolist() == [[3] * 16]
 

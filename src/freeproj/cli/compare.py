@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from freeproj.cli.output import echo
+from freeproj.cli.options import json_option
+from freeproj.cli.output import columns, echo, number, print_json
 from freeproj.cli.plotting import plot
 from freeproj.experiments.measures import map_of, metric_of, score, tested_maps
 from freeproj.findings.labels import map_title, settings_text
@@ -34,13 +34,11 @@ class _Side(NamedTuple):
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="A B...")
-@click.option(
-    "--along", metavar="SETTING", help="Compare the values of this setting only."
-)
-@click.option("--on", default="", help="Test projection. Default: random ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--along", metavar="SETTING", help="Compare this setting's values only.")
+@click.option("--on", help="Test projection. Default: random ones.")
+@json_option
 def compare(
-    sources: tuple[str, ...], along: str | None, on: str, as_json: bool
+    sources: tuple[str, ...], along: str | None, on: str | None, as_json: bool
 ) -> None:
     """Compare A, B, …: each a run, or a folder of runs, or published:NAME.
 
@@ -71,15 +69,11 @@ def compare(
     rows = [_row(side) for side in sides]
     if as_json:
         told = [_plain(answer) for answer in answers]
-        echo(json.dumps({"on": on, "rows": rows, "answers": told}, indent=2))
+        print_json({"on": on, "rows": rows, "answers": told})
         return
     echo(f"Return per trial on {map_title(on)}, last three evaluations of each run\n")
-    echo(_table(rows))
-    echo()
-    for answer in answers:
-        echo(answer)
-    echo()
-    echo(_curves(sides, on))
+    told = "\n".join(map(str, answers))
+    echo(f"{_table(rows)}\n\n{told}\n\n{_curves(sides, on)}")
 
 
 def _name(source: str, found: dict[str, Dataset]) -> str:
@@ -135,42 +129,30 @@ def _row(side: _Side) -> dict[str, Any]:
 
 
 def _plain(answer: Answer) -> dict[str, Any]:
+    names = ("status", "sentence", "selection", "unit")
     pooled = answer.pooled
-    ends = None if pooled is None or pooled.interval is None else pooled.interval[:2]
-    mean = None if pooled is None or math.isnan(pooled.mean) else pooled.mean
     return {
-        "status": answer.status,
+        **{name: getattr(answer, name) for name in names},
         "outcome": str(answer.outcome),
-        "sentence": answer.sentence,
-        "selection": answer.selection,
-        "unit": answer.unit,
-        "mean": mean,
-        "interval": None if ends is None else list(ends),
+        "mean": pooled and pooled.mean,
+        "interval": pooled and pooled.interval and pooled.interval[:2],
         "comparisons": len(answer.findings),
     }
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    head = ("runs", "mean", "95 % interval", "seeds")
-    cells = [
-        (
-            row["runs"] if len(row["runs"]) <= 40 else f"{row['runs'][:39]}…",
-            "–" if row["mean"] is None else f"{row['mean']:.3f}",
-            _ends(row["interval"]),
-            f"{row['seeds']}"
-            + (f" ({row['without']} untested)" if row["without"] else ""),
+    cells = [("runs", "mean", "95 % interval", "seeds")]
+    for row in rows:
+        name, ends, without = row["runs"], row["interval"], row["without"]
+        cells.append(
+            (
+                name if len(name) <= 40 else f"{name[:39]}…",
+                number(row["mean"], 3),
+                "–" if ends is None else " to ".join(number(end, 3) for end in ends),
+                f"{row['seeds']}" + (f" ({without} untested)" if without else ""),
+            )
         )
-        for row in rows
-    ]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    return "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()
-        for line in (head, *cells)
-    )
-
-
-def _ends(ends: Sequence[float] | None) -> str:
-    return "–" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
+    return columns(cells)
 
 
 def _curves(sides: Sequence[_Side], on: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.options import json_option, out_option, seed_option
+from freeproj.cli.output import print_json
 from freeproj.cli.plotting import plot
 
 if TYPE_CHECKING:
@@ -33,21 +34,9 @@ _AGENTS = {"frame": "frame", "ordinary": "none"}  # and their encoders
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("demo"),
-    show_default=True,
-    help="Folder for the run and its GIF.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the run.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@out_option("demo", "Folder for the run and its GIF.")
+@seed_option
+@json_option
 def demo(out: Path, seed: int, as_json: bool) -> None:
     """Train an agent that adapts within an episode, and an ordinary one: a minute.
 
@@ -80,7 +69,7 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
             found |= {"blanked": _trials(loaded, "zero"), "gif": _gif(loaded, run)}
     found["chance"] = [_CHANCE] * config.n_trials
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
     else:
         _show(found, config)
 

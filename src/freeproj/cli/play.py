@@ -31,7 +31,6 @@ _QUIT = ("q", "quit", "exit")
     "--trials",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="How often to play the same deck, board or start.",
 )
 def play(task: str, seed: int | None, trials: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from freeproj.cli.settings import SpreadCommand, split_words
+from freeproj.cli.options import SpreadCommand, json_option, split_words
+from freeproj.cli.output import print_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,15 +63,13 @@ def _numbers(kind: type) -> Any:
     callback=_numbers(float),
     help="Ridges γ of the effective dimension, one or several.",
 )
-@click.option(
-    "--words", "n_words", default=256, show_default=True, help="Number of words n^ℓ."
-)
+@click.option("--words", "n_words", default=256, help="Number of words n^ℓ.")
 @click.option(
     "--trials",
     type=click.IntRange(min=0),
     help="Draws of the bases per length; 0: predict only. Default: depends on d.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@json_option
 def spectra(
     data: str,
     target: str | None,
@@ -104,7 +102,7 @@ def spectra(
             on_progress=on_progress,
         )
     if as_json:
-        click.echo(json.dumps(_as_json(data, report, place), indent=2))
+        print_json(_as_json(data, report, place))
         return
     lines = [_heading(data, report, place), "", *report.table(), "", *report.advice()]
     click.echo("\n".join(lines))
@@ -167,13 +165,8 @@ def _progress(
 
 
 def _as_json(data: str, report: OwnDataReport, place: str) -> dict[str, Any]:
-    """Return the report as plain lists; what was not measured is null."""
-    numbers = {
-        name: _plain(value)
-        for name, value in report.numbers().items()
-        if name != "eigenvalues"
-    }
-    risk = None if report.risk is None else report.risk._asdict()
+    """Return the report; what was not measured is null."""
+    numbers = {k: v for k, v in report.numbers().items() if k != "eigenvalues"}
     return {
         "data": data,
         "samples": place,
@@ -182,20 +175,10 @@ def _as_json(data: str, report: OwnDataReport, place: str) -> dict[str, Any]:
         **numbers,
         "ridges_per_sample": [ridge / report.n_samples for ridge in report.ridges],
         "mean_share": report.mean_share,
-        "risk": risk and {name: _plain(value) for name, value in risk.items()},
+        "risk": report.risk and report.risk._asdict(),
         "advice": report.advice(),
         "warnings": report.warnings(),
     }
-
-
-def _plain(value: Any) -> Any:
-    """Turn arrays into lists, nan into None and ∞ into text: JSON has neither."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if value in (float("inf"), float("-inf")):
-        return str(value)
-    return None if value != value else value
 
 
 def _heading(data: str, report: OwnDataReport, place: str) -> str:

@@ -5,6 +5,7 @@ RP and FRP are the paper's: one random matrix per word (ℓ = 1), or products of
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from freeproj.findings.numbers import PAPER_TASKS
 __all__ = [
     "GLOSSARY",
     "axis_name",
+    "duration",
     "map_title",
     "method",
     "ordered_tasks",
@@ -89,6 +91,14 @@ def seeds_text(counts: Iterable[int]) -> str:
     low, high = int(min(counts)), int(max(counts))
     number = str(low) if low == high else f"{low}–{high}"
     return f"{number} seed" + "s" * (high != 1)
+
+
+def duration(seconds: float) -> str:
+    """Write a duration for people: "50 s", "3.4 min", "2.1 h"; unknown is a dash."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return "–" if math.isnan(seconds) else f"{seconds:.{int(seconds < 10)}f} s"
 
 
 def run_counts(dataset: Any) -> str:

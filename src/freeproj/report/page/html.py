@@ -6,7 +6,6 @@ goes through `script_json`. The page's content policy forbids it any network req
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,13 +14,13 @@ import jinja2
 import markupsafe
 
 from freeproj.findings.facts import versions
-from freeproj.findings.labels import GLOSSARY
+from freeproj.findings.labels import GLOSSARY, duration
 from freeproj.report.page.content import Part, Picture
 from freeproj.report.page.forest import forests
 from freeproj.report.page.widgets import WIDGETS, script_json
 from freeproj.storage.files import write_atomically
 
-__all__ = ["SECTIONS", "duration_text", "write_page"]
+__all__ = ["SECTIONS", "write_page"]
 
 # The sections of the analyses: name, title, and what a reader has to know first.
 SECTIONS = {
@@ -91,16 +90,6 @@ def write_page(
     return path
 
 
-def duration_text(seconds: float) -> str:
-    """Write a duration for people: "50 s", "3.4 min", "2.1 h"; unknown is a dash."""
-    if math.isnan(seconds):
-        return "–"
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"
-
-
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("freeproj.report.page"),
@@ -110,7 +99,7 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "duration": duration_text,
+        "duration": duration,
         "symbols": _symbols,
         "explained": _explained,
     }

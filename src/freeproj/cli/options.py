@@ -1,14 +1,65 @@
-"""Options that several commands share: `--set KEY=VALUE`, and lists of words."""
+"""Options that several commands share, and lists of words."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["SpreadCommand", "parse_settings", "split_words"]
+__all__ = [
+    "FILE",
+    "SpreadCommand",
+    "import_option",
+    "json_option",
+    "out_option",
+    "parse_settings",
+    "quiet_option",
+    "seed_option",
+    "set_option",
+    "split_words",
+]
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, help="Seed of the episodes."
+)
+
+
+def set_option(text: str) -> Callable:
+    """Return `--set KEY=VALUE`, which may be repeated."""
+    what = f"{text}; may be repeated."
+    return click.option(
+        "--set", "settings", multiple=True, metavar="KEY=VALUE", help=what
+    )
+
+
+def out_option(default: str, text: str) -> Callable:
+    """Return `--out FOLDER`."""
+    kind = click.Path(path_type=Path, file_okay=False)
+    return click.option("--out", type=kind, default=Path(default), help=text)
+
+
+def _import(context: click.Context, option: click.Parameter, modules: tuple) -> None:
+    from freeproj.storage.names import import_own
+
+    for module in modules:
+        import_own(module, f"module {module!r}")
+
+
+import_option = click.option(
+    "--import",
+    multiple=True,
+    metavar="MODULE",
+    expose_value=False,
+    callback=_import,
+    help="Import this module first; it may add questions, figures or tables.",
+)
 
 
 class SpreadCommand(click.Command):
