@@ -53,11 +53,8 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
     }
     config = configs["frame"]
     if not as_json:
-        n_trials, n_updates = config.n_trials, config.n_updates
-        chance = _CHANCE * n_trials
-        click.echo(
-            _INTRODUCTION.format(n_trials=n_trials, n_updates=n_updates, chance=chance)
-        )
+        sizes = {"n_trials": config.n_trials, "n_updates": config.n_updates}
+        click.echo(_INTRODUCTION.format(**sizes, chance=_CHANCE * config.n_trials))
     found: dict[str, Any] = {}
     for name, each in configs.items():
         if not as_json:
@@ -97,16 +94,14 @@ def _trials(loaded: LoadedAgent, map_name: str) -> list[float]:
 
 def _gif(loaded: LoadedAgent, folder: Path) -> str | None:
     """Draw an episode; None where Pillow is not installed."""
-    from freeproj.learning.watch import play_episode
+    from freeproj.cli.evaluate import save_episode
 
+    env, file = loaded.config.evaluation_env("", "random"), folder / "episode.gif"
     try:
-        from freeproj.report.animation import save_gif
+        save_episode(loaded, env, file, seed=1, scale=1.0)
     except ModuleNotFoundError:
         return None
-    env = loaded.config.evaluation_env("", "random")
-    frames = play_episode(loaded.agent, env, seed=1)
-    title = "Flash cards behind a random projection"
-    return str(save_gif(folder / "episode.gif", frames, title, scale=1.0))
+    return str(file)
 
 
 def _show(found: dict[str, Any], config: TrainConfig) -> None:

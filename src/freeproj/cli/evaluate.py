@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,11 +137,8 @@ def _as_text(
             f"{number(stats.standard_error, 3):>9}{int(stats.n_finished):>10}"
             f"{number(trials[0], 3):>13}{number(trials[-1], 3):>12}"
         )
-    trained = config.projection.scale
-    lines += [
-        "",
-        f"Training maps have norm {trained:.2f}. A dash: no episode finished.",
-    ]
+    norm = f"Training maps have norm {config.projection.scale:.2f}."
+    lines += ["", f"{norm} A dash: no episode finished."]
     if config.evaluation.action_map != "identity":
         lines.append(f"Actions are mapped by {config.evaluation.action_map}.")
     if "zero" in found:
@@ -178,16 +176,14 @@ def _norms(
 
 def _levels(task: str, n_trials: int) -> str:
     """Say what to compare an episode's return with, as far as it is known."""
-    from freeproj.envs.baselines import baselines
+    from freeproj.findings.baselines import episode_levels
 
-    known = baselines(task)
-    if known is None:
+    known = episode_levels(task, n_trials)
+    if math.isnan(known.chance):
         return f"{task}: chance and best return are not known."
-    chance, blind = known.chance.mean, known.best_blind[1].mean
-    best = known.best_episode(n_trials)
     return (
-        f"{task}: chance {n_trials * chance:.2f}, best blind {n_trials * blind:.2f}, "
-        f"best possible {best:.2f}."
+        f"{task}: chance {known.chance:.2f}, best blind {known.blind:.2f}, best "
+        f"possible {known.ceiling:.2f}."
     )
 
 
@@ -221,10 +217,12 @@ def watch(
     echo(gif)
 
 
-def save_episode(loaded: LoadedAgent, env: MetaEnv, path: Path, seed: int = 0) -> None:
+def save_episode(
+    loaded: LoadedAgent, env: MetaEnv, path: Path, seed: int = 0, scale: float = 0.0
+) -> None:
     """Play an episode and save it as a GIF."""
     from freeproj.learning.watch import play_episode
     from freeproj.report.animation import save_gif
 
     title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
-    save_gif(path, play_episode(loaded.agent, env, seed), title)
+    save_gif(path, play_episode(loaded.agent, env, seed), title, scale=scale)
