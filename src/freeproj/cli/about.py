@@ -46,6 +46,7 @@ _OF_EXTRAS = {
     "sb3": "stable-baselines3 sb3-contrib",
     "sklearn": "scikit-learn",
     "ray": "ray",
+    "slurm": "submitit",
     "tensorboard": "tensorboardx",
     "wandb": "wandb",
     "docs": "mkdocs-material",

@@ -57,9 +57,11 @@ def report(
     write_report(out, runs, quiet, published=shown, only=only, questions=questions)
 
 
-def write_report(out: Path, runs: str | Path | None, quiet: bool, **more: Any) -> None:
+def write_report(
+    out: Path, runs: str | Path | None, quiet: bool, n_lines: int = 4, **more: Any
+) -> None:
     """Make the page; say what was not drawn, the main answers, and where it is."""
-    from freeproj.report.page.building import key_lines, make_report
+    from freeproj.report.page.building import make_report
 
     made = make_report(
         out,
@@ -69,6 +71,6 @@ def write_report(out: Path, runs: str | Path | None, quiet: bool, **more: Any) -
     )
     for name, why in made.missing.items():
         click.echo(f"{name} was not drawn: {why}", err=True)
-    for line in key_lines(made.answers):
-        click.echo(line)
+    for answer in made.answers[:n_lines]:
+        click.echo(answer)
     click.echo(made.page)

@@ -48,7 +48,8 @@ def reproduce(
     failed = _train(scale, runs, jobs, quiet) if trains else 0
     _announce("Analyses and figures", quiet)
     there = runs if runs.exists() else None
-    write_report(out, there, quiet, published=shipped(), only=only)
+    n_lines = 0 if only else 4
+    write_report(out, there, quiet, n_lines, published=shipped(), only=only)
     if failed:
         raise SystemExit(1)
 

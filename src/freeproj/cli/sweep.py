@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from freeproj.cli.options import (
     json_option,
@@ -106,10 +107,10 @@ def sweep(
 ) -> None:
     if as_json and not (dry_run or estimate):
         raise ValueError("--json works only with --dry-run or --estimate.")
-    defaults = {param.name: param.get_default(ctx) for param in ctx.command.params}
     for name, engines in _OF_ENGINES.items():
-        if engine not in engines and more[name] not in (defaults[name], ()):
-            option, known = name.replace("_", "-"), ", ".join(engines)
+        source = ctx.get_parameter_source(name)
+        if engine not in engines and source is not ParameterSource.DEFAULT:
+            option, known = name.replace("_", "-"), " or ".join(engines)
             raise ValueError(f"--{option} works only with --engine {known}.")
     from freeproj.experiments.study import read_study
 

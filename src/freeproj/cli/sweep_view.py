@@ -43,8 +43,9 @@ class _RunState:
         if self.first_update is None:
             self.first_update, self.began = row["update"], now  # without compilation
         self.update, self.changed = row["update"], now
+        train = row.get("train/episode_return", math.nan)
         test = row.get(held_out(self.config), math.nan)
-        self.train = row["train/episode_return"]
+        self.train = self.train if math.isnan(train) else train
         self.test = self.test if math.isnan(test) else test
 
     @property

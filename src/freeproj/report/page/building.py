@@ -36,7 +36,7 @@ from freeproj.report.page.content import (
 from freeproj.report.page.html import write_page
 from freeproj.storage.saved import Numbers, load_numbers
 
-__all__ = ["Report", "key_lines", "make_report", "shipped"]
+__all__ = ["Report", "make_report", "shipped"]
 
 
 class Report(NamedTuple):
@@ -105,11 +105,6 @@ def make_report(
 def shipped() -> list[Dataset]:
     """Return the studies that ship with the package; there may be none."""
     return [load(name) for name in names()]
-
-
-def key_lines(answers: Sequence[Answer], most: int = 4) -> list[str]:
-    """Return the most important answers, one line each."""
-    return [str(answer) for answer in answers[:most]]
 
 
 def _read_own(runs: str | Path) -> Dataset:
