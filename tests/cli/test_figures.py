@@ -49,14 +49,12 @@ def test_reproduce_ends_with_a_page_that_holds_its_pictures(freeproj, tmp_path):
     assert (tmp_path / "report.html").read_text().count("<figure id=") == 2
 
 
-def test_reproduce_keeps_what_is_there_unless_told(freeproj, tmp_path):
+def test_reproduce_keeps_what_is_there(freeproj, tmp_path):
     run = ("reproduce", "--out", tmp_path, "--only", "cayley", "--quiet")
     freeproj(*run)
     stamp = (tmp_path / "cayley.png").stat().st_mtime_ns
     freeproj(*run)
     assert (tmp_path / "cayley.png").stat().st_mtime_ns == stamp
-    freeproj(*run, "--again")
-    assert (tmp_path / "cayley.png").stat().st_mtime_ns > stamp
 
 
 def test_pictures_of_runs_take_the_usual_folder(freeproj, tmp_path, monkeypatch):

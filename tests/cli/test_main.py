@@ -80,7 +80,7 @@ def test_doctor_names_versions_and_devices(freeproj):
     assert lines["freeproj"] == package.__version__
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = extras["optional-dependencies"]
-    shown = {p: extra for p, extra in about._PACKAGES.items() if extra}
+    shown = about.EXTRAS
     assert set(shown.values()) == set(extras) - {"all"}
     for name, extra in shown.items():
         assert any(each.startswith(name) for each in extras[extra]), name

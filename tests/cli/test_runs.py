@@ -33,10 +33,10 @@ def test_runs_lists_axes_health_and_how_to_resume(freeproj, folder):
 
 
 def test_runs_as_json(freeproj, folder):
-    found = json.loads(freeproj("runs", folder, "--json", "--health", "running").out)
+    found = json.loads(freeproj("runs", folder, "--json").out)
     assert found["axes"] == ["projection.length"]
-    assert [run["update"] for run in found["runs"]] == [4]
-    assert found["set_aside"] == []
+    assert [run["update"] for run in found["runs"]].count(4) == 1
+    assert [each["health"] for each in found["set_aside"]] == ["foreign"]
     assert found["counts"] == {"finished": 3, "running": 1, "foreign": 1}
 
 
@@ -45,7 +45,6 @@ def test_runs_of_an_empty_or_missing_folder(freeproj, tmp_path):
     ended = freeproj("runs", tmp_path / "nosuch")
     assert ended.code == 2
     assert "no such folder" in ended.err
-    assert freeproj("runs", tmp_path, "--health", "x").code == 2
 
 
 def test_config_show_and_init(freeproj, tmp_path):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from freeproj.cli.sweep_view import SweepView, duration
+from freeproj.cli.sweep_view import SweepView
 from freeproj.experiments.engines import Event, costs
 from freeproj.experiments.engines.costs import Cost
 from freeproj.experiments.run import open_run
@@ -192,17 +192,3 @@ def test_the_live_table_shows_what_runs_what_is_next_and_counts_the_rest(monkeyp
     assert seeds == [*running, *([str(n), "waiting"] for n in (3, 4, 5, 6))]
     assert "… and 1 done, 13 waiting" in lines
     assert max(map(len, lines)) <= 80
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.25, "0.2 s"),
-        (42.0, "42 s"),
-        (120.0, "2 min"),
-        (3.0 * 3600, "3 h"),
-        (864000.0, "10 days"),
-    ],
-)
-def test_durations_are_written_for_people(seconds, text):
-    assert duration(seconds) == text

@@ -36,7 +36,7 @@ def test_tensorboard_gets_the_names_of_the_log(trained):
 
 def test_a_finished_run_is_found_and_not_changed(trained, freeproj):
     before = (trained / "log.jsonl").read_bytes()
-    done = freeproj("train", *TINY, "--out", trained.parent, "--resume")
+    done = freeproj("train", *TINY, "--out", trained.parent)
     assert done.code == 0
     assert done.out.strip() == str(trained)
     assert (trained / "log.jsonl").read_bytes() == before
@@ -47,7 +47,7 @@ def test_an_interrupted_run_goes_on_and_prints_what_is_left(
 ):
     copy = shutil.copytree(trained, tmp_path / trained.name)
     (copy / "final.json").unlink()
-    done = freeproj("train", *TINY, "--out", tmp_path, "--resume")
+    done = freeproj("train", *TINY, "--out", tmp_path)
     assert done.code == 0
     assert "/2]" not in done.err  # both updates were safe: none is made again
     assert (copy / "final.json").read_bytes() == (trained / "final.json").read_bytes()
@@ -56,7 +56,6 @@ def test_an_interrupted_run_goes_on_and_prints_what_is_left(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("smoke", "--resume"), "nothing to resume"),
         (("nowhere.toml",), "nowhere.toml: no such file"),
         (("laptp",), "Did you mean `laptop`?"),
         (("smoke", "--set", "ppo.n_epoch=3"), "No setting `ppo.n_epoch`"),

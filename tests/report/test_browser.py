@@ -141,7 +141,7 @@ def test_the_shared_page_is_light_and_silent(page, tmp_path):
 
 
 def test_sliders_move_the_plot_by_keyboard(page):
-    place = "[data-widget=dimension]"
+    place = "[data-widget=effective-dimension]"
     for slider in (0, 1):
         before, text = marks_of(page, place), page.inner_text(f"{place} .readout")
         page.locator(f"{place} input[type=range]").nth(slider).focus()
@@ -178,32 +178,8 @@ def test_the_button_turns_page_and_plots_dark_and_back(page):
     assert look() == light
 
 
-def test_choosing_a_task_changes_the_curves_and_the_legend_hides_lines(page):
-    place = "#own-length-curves"
-    task = page.locator(f"{place} select").first
-    assert task.input_value() == "StatelessCartPole"
-    first = marks_of(page, place)
-    task.select_option("HigherLower")
-    assert marks_of(page, place) != first
-    lines = page.locator(f"{place} polyline").count()
-    page.locator(f"{place} .legend button").nth(1).click()
-    assert page.locator(f"{place} polyline").count() == lines - 1
-    assert page.complaints == []
-
-
-def test_pointing_at_a_dot_tells_its_numbers(page):
-    place = "#published-hero"
-    dot = page.locator(f"{place} circle").first
-    dot.scroll_into_view_if_needed()
-    box = dot.bounding_box()
-    page.mouse.move(box["x"] + 4, box["y"] + 4)
-    said = page.inner_text(f"{place} .tip")
-    assert "tile" in said
-    assert "seeds: 3" in said
-
-
 def test_spectra_follow_the_chosen_length(page):
-    place = "[data-widget=spectra]"
+    place = "[data-widget=kernel-spectra]"
     before = marks_of(page, place)
     page.check("input[name=spectra-length][value='1']")
     assert marks_of(page, place) != before

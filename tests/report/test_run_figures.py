@@ -1,12 +1,10 @@
 """Figures of runs: what is drawn is what was computed, whatever the runs vary."""
 
-import numpy as np
 import pytest
 
 from fake_dataset import fake_dataset, why_table_1
-from freeproj.report.figures import FIGURES, find, make_figure
+from freeproj.report.figures import FIGURES, compute_figure, find, make_figure
 from freeproj.report.figures.style import book_style, length_colour
-from freeproj.report.page.charts import CHARTS
 from freeproj.storage.saved import load_numbers
 
 FROM_RUNS = [name for name in FIGURES if find(name).needs_runs]
@@ -26,37 +24,6 @@ def test_a_figure_is_drawn_again_from_its_saved_numbers(name, tmp_path):
     make_figure(name, png, dataset=dataset_for(name))
     make_figure(name, again, tmp_path / "a.npz")
     assert png.read_bytes() == again.read_bytes()
-
-
-@pytest.mark.parametrize("name", FROM_RUNS)
-def test_the_page_draws_the_same_saved_numbers(name):
-    numbers = find(name).load().compute(dataset_for(name))
-    chart = CHARTS[name](numbers)
-    drawn = {value for each in chart["series"] for value in each["y"]}
-    saved = set(numbers["mean"][~np.isnan(numbers["mean"])].tolist())
-    assert saved & drawn
-    paper = set(numbers.get("paper_mean", np.zeros(0)).tolist())
-    train = numbers.get("train_mean", np.zeros(0)).ravel().tolist()
-    assert drawn <= saved | paper | set(train)
-    tasks = {option for option, _ in chart["selects"][0]["options"]}
-    assert chart["selects"][0]["value"] in tasks
-
-
-def test_the_first_plot_opens_where_a_map_and_its_negative_lie_farthest_apart():
-    def trial_return(settings, name):
-        turn = {"tile_unit": -0.2, "minus_tile": 0.2}.get(name, 0.0)
-        fresh = settings["redraw_every"] == 1
-        return turn * (fresh and settings["task"] == "RepeatPrevious") - 0.3
-
-    grid = {
-        "task": ("HigherLower", "RepeatPrevious"),
-        "projection.family": ("haar", "qr"),
-        "redraw_every": (1, 0),
-    }
-    runs = fake_dataset(grid, n_seeds=3, trial_return=trial_return)
-    chart = CHARTS["why-table-1"](find("why-table-1").load().compute(runs))
-    opened = {each["key"]: each["value"] for each in chart["selects"]}
-    assert opened == {"task": "RepeatPrevious", "setting": "GRU", "bases": "redrawn"}
 
 
 @pytest.mark.parametrize("name", FROM_RUNS)
@@ -106,7 +73,7 @@ def test_why_table_1_has_the_papers_returns_per_trial():
 
 
 def test_adaptation_shows_the_last_evaluation_of_every_trial():
-    numbers = find("adaptation").load().compute(fake_dataset(n_seeds=3))
+    numbers = compute_figure("adaptation", {}, fake_dataset(n_seeds=3))
     assert numbers["trials"].tolist() == list(range(1, 17))
     assert numbers["n_seeds"].tolist() == [[3] * 16]
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from freeproj.report.figures import find, make_figure, own_data, save_figure
+from freeproj.report.figures import find, make_figure
 from freeproj.report.figures.style import book_style
-from freeproj.spectra import limit_effective_dimension, own_data_report
-from freeproj.storage.saved import load_numbers
+from freeproj.spectra import limit_effective_dimension
 
 SMALL = {"lengths": (1, 2, 4), "n_words": 16, "dim": 24, "n_trials": 6, "seed": 1}
 
@@ -64,19 +63,6 @@ def test_every_length_has_its_curve_and_points():
     )
     assert len(above.containers) == 3 + 1
     assert len(below.containers) == 3
-
-
-def test_own_data_is_drawn_with_and_without_measurement(tmp_path):
-    X = np.random.default_rng(0).normal(size=(10, 8))
-    for n_trials in (0, 1, 2):
-        report = own_data_report(X, (1, 2), (0.1, 1), n_words=4, n_trials=n_trials)
-        numbers = own_data.compute(report)
-        picture, saved = save_figure(own_data, numbers, tmp_path / f"{n_trials}.png")
-        np.testing.assert_array_equal(load_numbers(saved)["curve"], numbers["curve"])
-        with book_style():
-            (axes,) = own_data.draw(load_numbers(saved)).axes
-        assert len(axes.containers) == (2 if n_trials else 0)
-        assert picture.exists()
 
 
 def test_words_always_cost_and_simulation_agrees():

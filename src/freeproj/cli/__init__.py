@@ -22,10 +22,7 @@ __all__ = ["main"]
 
 # name: (module below freeproj.cli, one line for `freeproj --help`)
 _COMMANDS = {
-    "reproduce": (
-        "reproduce",
-        "The main job: a small study, all analyses, report.html.",
-    ),
+    "reproduce": ("reproduce", "The main job: a study, all analyses, report.html."),
     "demo": ("demo", "Train an agent that visibly adapts, in about a minute."),
     "train": ("train", "Train one agent; an interrupted run can be resumed."),
     "sweep": ("sweep", "Run a study: many runs, on this machine or on Ray."),
@@ -43,10 +40,7 @@ _COMMANDS = {
     "figures": ("figures", "List the figures."),
     "envs": ("envs", "List the tasks with sizes, chance level and best return."),
     "play": ("play", "Play a task in the terminal."),
-    "spectra": (
-        "spectra",
-        "Effective dimension of your data; best ridge and cost of words.",
-    ),
+    "spectra": ("spectra", "Effective dimension of your data; cost of words."),
     "cite": ("about", "Print BibTeX entries for the software and the paper."),
     "doctor": ("about", "Show versions, installed extras and devices."),
 }
@@ -85,7 +79,10 @@ def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> 
         ctx.exit()
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+_CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
+
+
+@click.group(cls=_LazyGroup, context_settings=_CONTEXT)
 @click.option(
     "--version",
     is_flag=True,
@@ -149,25 +146,18 @@ def _fail(message: str, code: int) -> None:
 
 
 _LONGEST = 1000  # characters of a message
-_EXTRAS = {
-    "matplotlib": "report",
-    "jinja2": "report",
-    "PIL": "report",
-    "gymnasium": "gymnasium",
-    "gymnax": "gymnax",
-    "ray": "ray",
-    "sb3_contrib": "sb3",
-    "stable_baselines3": "sb3",
-    "tensorboardX": "tensorboard",
-    "wandb": "wandb",
-}
 
 
 def _missing_extra(error: BaseException) -> str:
     """Name the extra that an import error needs; "" for a package of no extra."""
     if not isinstance(error, ModuleNotFoundError):
         return ""
+    from freeproj.cli.about import EXTRAS
+
     missing = (error.name or "").split(".")[0]
-    if missing not in _EXTRAS:
-        return ""
-    return f"This needs {missing}: pip install 'freeproj[{_EXTRAS[missing]}]'."
+    distribution = _DISTRIBUTIONS.get(missing, missing.lower().replace("_", "-"))
+    extra = EXTRAS.get(distribution)
+    return f"This needs {missing}: pip install 'freeproj[{extra}]'." if extra else ""
+
+
+_DISTRIBUTIONS = {"PIL": "pillow", "sklearn": "scikit-learn"}

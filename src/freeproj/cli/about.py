@@ -9,7 +9,7 @@ import click
 
 from freeproj import __version__
 
-__all__ = ["cite", "doctor"]
+__all__ = ["EXTRAS", "cite", "doctor"]
 
 _BIBTEX = """\
 @software{{freeproj,
@@ -27,33 +27,33 @@ _BIBTEX = """\
   year      = {{2026}}
 }}"""
 
-# distribution: the extra that brings it, "" for the core
-_PACKAGES = {
-    "jax": "",
-    "jaxlib": "",
-    "equinox": "",
-    "optax": "",
-    "jaxtyping": "",
-    "numpy": "",
-    "scipy": "",
-    "click": "",
-    "rich": "",
-    "matplotlib": "report",
-    "jinja2": "report",
-    "pillow": "report",
+_CORE = [
+    "jax",
+    "jaxlib",
+    "equinox",
+    "optax",
+    "jaxtyping",
+    "numpy",
+    "scipy",
+    "click",
+    "rich",
+]
+_OF_EXTRAS = {
+    "report": "matplotlib jinja2 pillow",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
     "torch": "torch",
-    "stable-baselines3": "sb3",
-    "sb3-contrib": "sb3",
-    "scikit-learn": "sklearn",
+    "sb3": "stable-baselines3 sb3-contrib",
+    "sklearn": "scikit-learn",
     "ray": "ray",
-    "submitit": "slurm",
-    "tensorboardx": "tensorboard",
+    "slurm": "submitit",
+    "tensorboard": "tensorboardx",
     "wandb": "wandb",
-    "mkdocs-material": "docs",
-    "popgym": "test",
+    "docs": "mkdocs-material",
+    "test": "popgym",
 }
+# By distribution: the extra that brings it.
+EXTRAS = {name: extra for extra, names in _OF_EXTRAS.items() for name in names.split()}
 
 
 @click.command()
@@ -67,8 +67,8 @@ def doctor() -> None:
     """Show versions, installed extras and devices."""
     _say("freeproj", __version__)
     _say("python", f"{platform.python_version()} on {platform.system()}")
-    for package, extra in _PACKAGES.items():
-        _say(package, _version_of(package, extra))
+    for package in (*_CORE, *EXTRAS):
+        _say(package, _version_of(package, EXTRAS.get(package, "")))
     import jax
 
     devices = ", ".join(f"{device.platform}:{device.id}" for device in jax.devices())

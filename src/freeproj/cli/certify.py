@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import click
 
-from freeproj.cli.output import echo
+from freeproj.cli.options import FILE, json_option, seed_option
+from freeproj.cli.output import echo, print_json
 from freeproj.cli.progress import working
 from freeproj.storage.names import import_name, is_import_name
 
@@ -19,45 +19,32 @@ __all__ = ["certify"]
 @click.command()
 @click.argument("agent")
 @click.option(
-    "--task",
-    default="",
-    help="A task, or the id of a Gymnasium environment. Default: the agent's own.",
+    "--task", help="A task or the id of a Gymnasium environment, if not the agent's."
 )
 @click.option(
     "--episodes",
+    "n_episodes",
     default=64,
-    show_default=True,
     help="Episodes under each condition, and unseen projections.",
 )
 @click.option(
     "--trials",
-    default=0,
+    "n_trials",
+    type=int,
     help="Trials of an episode. Default: as in the agent's training, or 4.",
 )
 @click.option(
-    "--dim",
-    default=0,
-    help="Numbers that the policy sees. Default: as many as it was trained on.",
+    "--dim", type=int, help="Numbers that the policy sees. Default: as in training."
 )
 @click.option(
-    "--scale", default=1.0, show_default=True, help="Norm of the projections."
+    "--frame", type=int, help="Put a frame of so many directions before the policy."
 )
-@click.option(
-    "--frame",
-    default=0,
-    help="Put a frame of this many directions in front of the policy.",
-)
-@click.option(
-    "--algorithm",
-    default="",
-    help="Class of a Stable-Baselines3 file. Default: read from the file.",
-)
-@click.option("--seed", default=0, show_default=True, help="Seed of the episodes.")
+@seed_option
 @click.option(
     "--card",
     "cards",
     multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     metavar="FILE",
     help="Write the card to FILE: .md, .html or .json; may be repeated.",
 )
@@ -67,20 +54,14 @@ __all__ = ["certify"]
     help="End with exit code 1 unless the agent uses its observation, adapts, or is "
     "invariant.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def certify(
     agent: str,
-    task: str,
-    episodes: int,
-    trials: int,
-    dim: int,
-    scale: float,
-    frame: int,
-    algorithm: str,
-    seed: int,
+    task: str | None,
     cards: tuple[Path, ...],
     require: str | None,
     as_json: bool,
+    **how: int | None,
 ) -> None:
     """Say whether AGENT adapts to projections it has never seen.
 
@@ -90,23 +71,14 @@ def certify(
     """
     from freeproj.adapters.certify import certify as play
 
-    policy = _load(agent, algorithm)
+    policy = _load(agent)
     with working("playing"):
-        found = play(
-            policy,
-            task or None,
-            n_episodes=episodes,
-            n_trials=trials,
-            dim=dim,
-            scale=scale,
-            frame=frame,
-            seed=seed,
-            name=agent,
-        )
+        chosen = {name: value or 0 for name, value in how.items()}
+        found = play(policy, task, name=agent, **chosen)
     for card in cards:
         found.save(card)
     if as_json:
-        echo(json.dumps(found.to_dict(), indent=2))
+        print_json(found.to_dict())
     else:
         *lines, sentence = str(found).splitlines()
         echo("\n".join([*lines, *textwrap.wrap(sentence, 79)]))
@@ -117,12 +89,12 @@ def certify(
         raise SystemExit(1)
 
 
-def _load(agent: str, algorithm: str) -> Any:
+def _load(agent: str) -> Any:
     """Return the policy that an argument names."""
     if Path(agent).suffix == ".zip":
         from freeproj.adapters.certify.models import load_model
 
-        return load_model(agent, algorithm)
+        return load_model(agent)
     if is_import_name(agent) and not Path(agent).exists():
         return import_name(agent, "policy")
     from freeproj.experiments.agents import load_agent

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from freeproj.cli.output import echo
-from freeproj.cli.plotting import plot
-from freeproj.experiments.measures import map_of, metric_of, score, tested_maps
-from freeproj.findings.labels import map_title, settings_text
+from freeproj.cli.options import json_option
+from freeproj.cli.output import columns, echo, number, print_json
 
 if TYPE_CHECKING:
     from freeproj.experiments.dataset import Dataset
@@ -21,26 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-_POINTS = 40  # of a plotted curve
-
-
-class _Side(NamedTuple):
-    """The runs of one configuration of one source."""
-
-    label: str
-    runs: Dataset
-    scores: dict[int, float]  # return per trial by seed; only where there is one
-
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="A B...")
-@click.option(
-    "--along", metavar="SETTING", help="Compare the values of this setting only."
-)
-@click.option("--on", default="", help="Test projection. Default: random ones.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--along", metavar="SETTING", help="Compare this setting's values only.")
+@click.option("--on", help="Test projection. Default: random ones.")
+@json_option
 def compare(
-    sources: tuple[str, ...], along: str | None, on: str, as_json: bool
+    sources: tuple[str, ...], along: str | None, on: str | None, as_json: bool
 ) -> None:
     """Compare A, B, …: each a run, or a folder of runs, or published:NAME.
 
@@ -50,6 +35,8 @@ def compare(
     and a verdict needs at least three such pairs.
     """
     from freeproj.experiments.dataset import read_dataset
+    from freeproj.experiments.measures import tested_maps
+    from freeproj.findings.labels import map_title
 
     found = {source: read_dataset(source) for source in dict.fromkeys(sources)}
     for source, dataset in found.items():
@@ -62,24 +49,17 @@ def compare(
     named = {_name(source, found): dataset for source, dataset in found.items()}
     on = on or next(iter(found.values())).test_map
     answers = _answers(named, along, on)
-    several = len(named) > 1
-    sides = [
-        side
+    rows = [
+        row
         for name, dataset in named.items()
-        for side in _sides(name if several else "", dataset, on)
+        for row in _rows(name if len(named) > 1 else "", dataset, on)
     ]
-    rows = [_row(side) for side in sides]
     if as_json:
         told = [_plain(answer) for answer in answers]
-        echo(json.dumps({"on": on, "rows": rows, "answers": told}, indent=2))
+        print_json({"on": on, "rows": rows, "answers": told})
         return
     echo(f"Return per trial on {map_title(on)}, last three evaluations of each run\n")
-    echo(_table(rows))
-    echo()
-    for answer in answers:
-        echo(answer)
-    echo()
-    echo(_curves(sides, on))
+    echo("\n".join([_table(rows), "", *map(str, answers)]))
 
 
 def _name(source: str, found: dict[str, Dataset]) -> str:
@@ -106,92 +86,50 @@ def _answers(named: dict[str, Dataset], along: str | None, on: str) -> list[Answ
     return found
 
 
-def _sides(source: str, dataset: Dataset, on: str) -> list[_Side]:
-    sides = []
+def _rows(source: str, dataset: Dataset, on: str) -> Iterator[dict[str, Any]]:
+    """Yield what the seeds of each configuration say together."""
+    from freeproj.experiments.measures import map_of, metric_of, score
+    from freeproj.findings.labels import settings_text
+    from freeproj.stats.intervals import summarise
+
     for cell, group in dataset.group_by(*dataset.axes).items():
         which = settings_text(dict(zip(dataset.axes, cell, strict=True)))
-        known = {
-            run.seed: value / run.settings["n_trials"]
+        scores = [
+            score(run, metric_of(map_of(run, on))) / run.settings["n_trials"]
             for run in group.runs
-            if math.isfinite(value := score(run, metric_of(map_of(run, on))))
+        ]
+        found = summarise([value for value in scores if math.isfinite(value)])
+        yield {
+            "runs": ": ".join(part for part in (source, which) if part),
+            "mean": found.mean,
+            "interval": found.interval and found.interval[:2],
+            "seeds": found.n,
+            "without": len(group) - found.n,
         }
-        label = ": ".join(part for part in (source, which) if part)
-        sides.append(_Side(label, group, known))
-    return sides
-
-
-def _row(side: _Side) -> dict[str, Any]:
-    from freeproj.stats import interval
-
-    values = list(side.scores.values())
-    ends = interval(values) if values else None
-    return {
-        "runs": side.label,
-        "mean": sum(values) / len(values) if values else None,
-        "interval": None if ends is None else [ends.low, ends.high],
-        "seeds": len(values),
-        "without": len(side.runs) - len(values),
-    }
 
 
 def _plain(answer: Answer) -> dict[str, Any]:
+    names = ("status", "sentence", "selection", "unit")
     pooled = answer.pooled
-    ends = None if pooled is None or pooled.interval is None else pooled.interval[:2]
-    mean = None if pooled is None or math.isnan(pooled.mean) else pooled.mean
     return {
-        "status": answer.status,
+        **{name: getattr(answer, name) for name in names},
         "outcome": str(answer.outcome),
-        "sentence": answer.sentence,
-        "selection": answer.selection,
-        "unit": answer.unit,
-        "mean": mean,
-        "interval": None if ends is None else list(ends),
+        "mean": pooled and pooled.mean,
+        "interval": pooled and pooled.interval and pooled.interval[:2],
         "comparisons": len(answer.findings),
     }
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> str:
-    head = ("runs", "mean", "95 % interval", "seeds")
-    cells = [
-        (
-            row["runs"] if len(row["runs"]) <= 40 else f"{row['runs'][:39]}…",
-            "–" if row["mean"] is None else f"{row['mean']:.3f}",
-            _ends(row["interval"]),
-            f"{row['seeds']}"
-            + (f" ({row['without']} untested)" if row["without"] else ""),
-        )
-        for row in rows
-    ]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    return "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip()
-        for line in (head, *cells)
-    )
-
-
-def _ends(ends: Sequence[float] | None) -> str:
-    return "–" if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
-
-
-def _curves(sides: Sequence[_Side], on: str) -> str:
-    """Draw the means over seeds against updates."""
-    import numpy as np
-
-    last = max(int(run.updates.max(initial=1)) for s in sides for run in s.runs.runs)
-    grid = np.linspace(1, last, _POINTS)
-    series = {}
-    for side in sides[:6]:
-        lines = []
-        for run in side.runs.runs:
-            column = metric_of(map_of(run, on))
-            values = np.asarray(
-                run.metrics.get(column, np.full(len(run.updates), np.nan))
+def _table(rows: list[dict[str, Any]]) -> str:
+    cells = [("runs", "mean", "95 % interval", "seeds")]
+    for row in rows:
+        name, ends, without = row["runs"], row["interval"], row["without"]
+        cells.append(
+            (
+                name if len(name) <= 40 else f"{name[:39]}…",
+                number(row["mean"], 3),
+                "–" if ends is None else " to ".join(number(end, 3) for end in ends),
+                f"{row['seeds']}" + (f" ({without} untested)" if without else ""),
             )
-            known = np.isfinite(values)
-            if known.any():
-                at, shown = run.updates[known], values[known]
-                inside = (grid >= at[0]) & (grid <= at[-1])
-                lines.append(np.where(inside, np.interp(grid, at, shown), np.nan))
-        mean = np.mean(lines, axis=0) if lines else np.full(_POINTS, np.nan)
-        series[side.label] = mean.tolist()
-    return plot(series, x_name="updates", x_ends=("1", str(last)))
+        )
+    return columns(cells)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from freeproj.cli.output import echo
-from freeproj.cli.settings import parse_settings
+from freeproj.cli.options import FILE, json_option, parse_settings, set_option
+from freeproj.cli.output import echo, print_json
 
 if TYPE_CHECKING:
     from freeproj.learning.config import TrainConfig
 
 __all__ = ["config", "init", "show"]
 
-_SET = click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting."
-)
+_SET = set_option("Override a setting")
 
 
 @click.group()
@@ -29,7 +26,7 @@ def config() -> None:
 @config.command()
 @click.argument("source", required=False)
 @_SET
-@click.option("--json", "as_json", is_flag=True, help="Print JSON with dotted keys.")
+@json_option
 def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
     """Print all settings of SOURCE: a preset, a TOML file or a run's folder.
 
@@ -44,15 +41,15 @@ def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
             "settings go together.",
             err=True,
         )
-    text = json.dumps(flat(chosen), indent=2) + "\n" if as_json else to_toml(chosen)
-    echo(text.rstrip("\n"))
+    if as_json:
+        print_json(flat(chosen))
+    else:
+        echo(to_toml(chosen).rstrip("\n"))
 
 
 @config.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--base", default="laptop", show_default=True, help="Preset or file to start from."
-)
+@click.argument("file", type=FILE)
+@click.option("--base", default="laptop", help="Preset or file to start from.")
 @_SET
 def init(file: Path, base: str, settings: tuple[str, ...]) -> None:
     """Write all settings to FILE; edit it and pass it to `freeproj train`."""

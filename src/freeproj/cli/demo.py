@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.options import json_option, out_option, seed_option
+from freeproj.cli.output import print_json
 from freeproj.cli.plotting import plot
 
 if TYPE_CHECKING:
@@ -33,21 +34,9 @@ _AGENTS = {"frame": "frame", "ordinary": "none"}  # and their encoders
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("demo"),
-    show_default=True,
-    help="Folder for the run and its GIF.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the run.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@out_option("demo", "Folder for the run and its GIF.")
+@seed_option
+@json_option
 def demo(out: Path, seed: int, as_json: bool) -> None:
     """Train an agent that adapts within an episode, and an ordinary one: a minute.
 
@@ -64,11 +53,8 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
     }
     config = configs["frame"]
     if not as_json:
-        n_trials, n_updates = config.n_trials, config.n_updates
-        chance = _CHANCE * n_trials
-        click.echo(
-            _INTRODUCTION.format(n_trials=n_trials, n_updates=n_updates, chance=chance)
-        )
+        sizes = {"n_trials": config.n_trials, "n_updates": config.n_updates}
+        click.echo(_INTRODUCTION.format(**sizes, chance=_CHANCE * config.n_trials))
     found: dict[str, Any] = {}
     for name, each in configs.items():
         if not as_json:
@@ -80,7 +66,7 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
             found |= {"blanked": _trials(loaded, "zero"), "gif": _gif(loaded, run)}
     found["chance"] = [_CHANCE] * config.n_trials
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
     else:
         _show(found, config)
 
@@ -108,16 +94,14 @@ def _trials(loaded: LoadedAgent, map_name: str) -> list[float]:
 
 def _gif(loaded: LoadedAgent, folder: Path) -> str | None:
     """Draw an episode; None where Pillow is not installed."""
-    from freeproj.learning.watch import play_episode
+    from freeproj.cli.evaluate import save_episode
 
+    env, file = loaded.config.evaluation_env("", "random"), folder / "episode.gif"
     try:
-        from freeproj.report.animation import save_gif
+        save_episode(loaded, env, file, seed=1, scale=1.0)
     except ModuleNotFoundError:
         return None
-    env = loaded.config.evaluation_env("", "random")
-    frames = play_episode(loaded.agent, env, seed=1)
-    title = "Flash cards behind a random projection"
-    return str(save_gif(folder / "episode.gif", frames, title, scale=1.0))
+    return str(file)
 
 
 def _show(found: dict[str, Any], config: TrainConfig) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from dataclasses import replace
 from typing import Any
 
 import click
 
+from freeproj.cli.options import json_option
+from freeproj.cli.output import print_json
 from freeproj.envs import REGISTRY, Box, Discrete, Environment, make
 from freeproj.envs.baselines import Baselines, Ceiling, Estimate, baselines
 from freeproj.envs.registry import Family, find
@@ -30,7 +31,7 @@ _UNKNOWN = "–"
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def envs(name: str | None, as_json: bool) -> None:
     """List the tasks with their sizes, chance level and best return.
 
@@ -43,17 +44,15 @@ def envs(name: str | None, as_json: bool) -> None:
         env = make(name)
         lines, facts = _describe(env), _facts(env)
     if as_json:
-        lines = [json.dumps(facts, indent=2, ensure_ascii=False)]
-    click.echo("\n".join(lines))
+        print_json(facts)
+    else:
+        click.echo("\n".join(lines))
 
 
 def _facts(env: Environment) -> dict[str, Any]:
     """Return what the table says about a task, under full names."""
-    space, known, (family, level) = (
-        env.action_space,
-        baselines(env.name),
-        find(env.name),
-    )
+    space, known = env.action_space, baselines(env.name)
+    family, level = find(env.name)
     facts = {
         "name": env.name,
         "family": family.name,
@@ -137,10 +136,8 @@ def _describe(env: Environment) -> list[str]:
         lines.append(f"    {player.argument}")
     lines.append(f"  best blind  {_N_TRIALS * known.best_blind[1].mean:z.2f}")
     lines.append(f"  oracle  {known.oracle(_N_TRIALS):.2f}")
-    lines.append(
-        f"  headroom (oracle minus best blind)  {known.headroom(_N_TRIALS):.2f}"
-    )
-    return lines
+    room = f"{known.headroom(_N_TRIALS):.2f}"
+    return [*lines, f"  headroom (oracle minus best blind)  {room}"]
 
 
 def _in_popgym(env: Environment, family: Family, level: str) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import time
 from pathlib import Path
@@ -11,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from freeproj.cli.output import echo
+from freeproj.cli.options import (
+    FILE,
+    SpreadCommand,
+    json_option,
+    seed_option,
+    split_words,
+)
+from freeproj.cli.output import echo, number, print_json
 from freeproj.cli.progress import working
-from freeproj.cli.settings import SpreadCommand, split_words
 
 if TYPE_CHECKING:
     from freeproj.experiments.agents import LoadedAgent
@@ -25,10 +30,7 @@ __all__ = ["evaluate", "save_episode", "watch"]
 
 _RUN = click.argument("run", type=click.Path(path_type=Path))
 _TASK = click.option(
-    "--task", default="", help="Test on this task instead of the run's own."
-)
-_SEED = click.option(
-    "--seed", default=0, show_default=True, help="Seed of the episodes."
+    "--task", default="", show_default=False, help="Another task than the run's own."
 )
 
 
@@ -50,8 +52,8 @@ _SEED = click.option(
     help="identity: actions as they are; random: relabelled anew for each episode. "
     "Default: the run's own setting.",
 )
-@_SEED
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@seed_option
+@json_option
 def evaluate(
     run: Path,
     task: str,
@@ -81,7 +83,7 @@ def evaluate(
     held_out = task or config.evaluation.task
     tasks = [held_out] if held_out else list(config.tasks)
     if as_json:
-        echo(json.dumps(_as_json(found, config, tasks), indent=2))
+        print_json(_as_json(found, config, tasks))
         return
     echo("\n".join(_as_text(found, config, tasks)))
     if not task and action_map is None and (run / "final.json").is_file():
@@ -96,7 +98,7 @@ def _as_json(
             **_numbers(found[name].episodes),
             "norm": norm,
             "window": _numbers(found[name].window),
-            "trial_returns": [_number(x) for x in found[name].trial_returns.tolist()],
+            "trial_returns": found[name].trial_returns,
         }
         for name, norm in _norms(config, tasks, found).items()
     }
@@ -111,16 +113,11 @@ def _as_json(
 
 def _numbers(stats: EpisodeStats) -> dict[str, Any]:
     return {
-        "mean": _number(stats.mean_return),
-        "standard_error": _number(stats.standard_error),
+        "mean": float(stats.mean_return),
+        "standard_error": float(stats.standard_error),
         "count": int(stats.n_finished),
         "unfinished": int(stats.n_unfinished),
     }
-
-
-def _number(value: Any) -> float | None:
-    """Return the number, or None for nan, which JSON lacks."""
-    return float(value) if math.isfinite(value) else None
 
 
 def _as_text(
@@ -136,15 +133,12 @@ def _as_text(
     for name, norm in _norms(config, tasks, found).items():
         stats, trials = found[name].episodes, found[name].trial_returns.tolist()
         lines.append(
-            f"{name:<14}{_shown(norm):>6}{_shown(stats.mean_return, 3):>10}"
-            f"{_shown(stats.standard_error, 3):>9}{int(stats.n_finished):>10}"
-            f"{_shown(trials[0], 3):>13}{_shown(trials[-1], 3):>12}"
+            f"{name:<14}{number(norm):>6}{number(stats.mean_return, 3):>10}"
+            f"{number(stats.standard_error, 3):>9}{int(stats.n_finished):>10}"
+            f"{number(trials[0], 3):>13}{number(trials[-1], 3):>12}"
         )
-    trained = config.projection.scale
-    lines += [
-        "",
-        f"Training maps have norm {trained:.2f}. A dash: no episode finished.",
-    ]
+    norm = f"Training maps have norm {config.projection.scale:.2f}."
+    lines += ["", f"{norm} A dash: no episode finished."]
     if config.evaluation.action_map != "identity":
         lines.append(f"Actions are mapped by {config.evaluation.action_map}.")
     if "zero" in found:
@@ -161,9 +155,7 @@ def _last_test(run: Path, maps: tuple[str, ...]) -> list[str]:
     row = read_run(run).log()[-1]
     found = {name: row.get(f"test/{name}/episodes/episode_return") for name in maps}
     known = [
-        f"{name} {_shown(value, 3)}"
-        for name, value in found.items()
-        if value is not None
+        f"{n} {number(value, 3)}" for n, value in found.items() if value is not None
     ]
     if not known:
         return []
@@ -182,22 +174,16 @@ def _norms(
     return map_norms(config.evaluation_env(other), tuple(maps))
 
 
-def _shown(value: Any, digits: int = 2) -> str:
-    return f"{float(value):.{digits}f}" if math.isfinite(value) else "–"
-
-
 def _levels(task: str, n_trials: int) -> str:
     """Say what to compare an episode's return with, as far as it is known."""
-    from freeproj.envs.baselines import baselines
+    from freeproj.findings.baselines import episode_levels
 
-    known = baselines(task)
-    if known is None:
+    known = episode_levels(task, n_trials)
+    if math.isnan(known.chance):
         return f"{task}: chance and best return are not known."
-    chance, blind = known.chance.mean, known.best_blind[1].mean
-    best = known.best_episode(n_trials)
     return (
-        f"{task}: chance {n_trials * chance:.2f}, best blind {n_trials * blind:.2f}, "
-        f"best possible {best:.2f}."
+        f"{task}: chance {known.chance:.2f}, best blind {known.blind:.2f}, best "
+        f"possible {known.ceiling:.2f}."
     )
 
 
@@ -205,21 +191,13 @@ def _levels(task: str, n_trials: int) -> str:
 @_RUN
 @_TASK
 @click.option(
-    "--map",
-    "--maps",
-    "map_",
-    default="",
-    help="Map to play under. Default: the first of the run's.",
+    "--map", "--maps", "map_", help="Map to play under. Default: the run's first."
 )
-@_SEED
-@click.option("--delay", default=0.15, show_default=True, help="Seconds per step.")
-@click.option(
-    "--gif",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Save the episode as a GIF instead of printing it.",
-)
+@seed_option
+@click.option("--delay", default=0.15, help="Seconds per step.")
+@click.option("--gif", type=FILE, help="Save the episode as a GIF, do not print it.")
 def watch(
-    run: Path, task: str, map_: str, seed: int, delay: float, gif: Path | None
+    run: Path, task: str, map_: str | None, seed: int, delay: float, gif: Path | None
 ) -> None:
     """Show one episode of the agent of RUN, step by step. Ctrl-C ends it."""
     if gif is not None and gif.suffix.lower() != ".gif":
@@ -239,10 +217,12 @@ def watch(
     echo(gif)
 
 
-def save_episode(loaded: LoadedAgent, env: MetaEnv, path: Path, seed: int = 0) -> None:
+def save_episode(
+    loaded: LoadedAgent, env: MetaEnv, path: Path, seed: int = 0, scale: float = 0.0
+) -> None:
     """Play an episode and save it as a GIF."""
     from freeproj.learning.watch import play_episode
     from freeproj.report.animation import save_gif
 
     title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
-    save_gif(path, play_episode(loaded.agent, env, seed), title)
+    save_gif(path, play_episode(loaded.agent, env, seed), title, scale=scale)

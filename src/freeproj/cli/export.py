@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.options import FILE, json_option
+from freeproj.cli.output import number, print_json
 from freeproj.cli.progress import working
 
 if TYPE_CHECKING:
@@ -21,28 +22,15 @@ _MAPS = ("tile", "minus_tile", "random", "zero")
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", required=False, type=FILE)
 @click.option(
     "--hub",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder to write in the layout of the Hugging Face Hub: safetensors, model "
     "card, replay. Nothing is uploaded.",
 )
-@click.option(
-    "--command", default="", help="Text for the card: how the agent was trained."
-)
-@click.option(
-    "--does-not", default="", help="Text for the card: what the agent does not do."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the card as JSON.")
-def export(
-    run: Path,
-    file: Path | None,
-    hub: Path | None,
-    command: str,
-    does_not: str,
-    as_json: bool,
-) -> None:
+@json_option
+def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> None:
     """Save the agent of RUN as FILE, which must end in .npz, or as a folder.
 
     FILE holds weights, settings and a card with its returns on four maps. Use it, or
@@ -58,18 +46,17 @@ def export(
     if not card.get("returns"):
         with working("testing for the card"):
             card = _card(loaded)
-    said = {"command": command, "does_not": does_not}
-    card = said | card | {key: text for key, text in said.items() if text}
+    card = {"command": "", "does_not": ""} | card
     if file is not None:
         export_agent(loaded, file, card)
     if hub is not None:
         _write_hub(loaded, hub, card, run.name)
     if as_json:
-        click.echo(json.dumps(card, indent=2))
+        print_json(card)
         return
     for name, found in card["returns"].items():
-        trials = "  ".join(_number(value) for value in found["trials"])
-        click.echo(f"{name:<11}{_number(found['mean'])} a trial; by trial  {trials}")
+        trials = "  ".join(number(value, 3) for value in found["trials"])
+        click.echo(f"{name:<11}{number(found['mean'], 3)} a trial; by trial  {trials}")
     for path in (file, hub):
         if path is not None:
             click.echo(path)
@@ -116,7 +103,3 @@ def _card(loaded: LoadedAgent) -> dict[str, Any]:
         "settings": flat(config),
         "returns": returns,
     }
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}"

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from freeproj.cli.guests import import_option
+from freeproj.cli.options import FILE, import_option, parse_settings, set_option
 from freeproj.cli.progress import working
-from freeproj.cli.settings import parse_settings
 from freeproj.report.figures import FIGURES, find, make_figure
 
 __all__ = ["figure", "figures"]
@@ -16,15 +15,11 @@ __all__ = ["figure", "figures"]
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="File to write: .png, .svg or .pdf. Default: NAME.png.",
-)
+@click.option("--out", type=FILE, help="File: .png, .svg or .pdf. Default: NAME.png.")
 @click.option(
     "--from",
     "numbers_from",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Draw the numbers in this .npz file instead of computing them.",
 )
 @click.option(
@@ -33,13 +28,7 @@ __all__ = ["figure", "figures"]
     help="For figures of training runs: their folder, or published:NAME. Default: the "
     "folder runs, or else the runs of `freeproj reproduce` in results.",
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Change an option of the figure, e.g. depth=7; may be repeated.",
-)
+@set_option("Change an option of the figure, e.g. depth=7")
 @import_option
 def figure(
     name: str,

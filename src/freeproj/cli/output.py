@@ -7,14 +7,24 @@ it has: `l` for `ℓ`.
 from __future__ import annotations
 
 import codecs
+import json
+import math
 import sys
 import unicodedata
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from freeproj.storage.names import printable
 
-__all__ = ["echo", "print_in_any_encoding"]
+__all__ = [
+    "columns",
+    "echo",
+    "number",
+    "print_in_any_encoding",
+    "print_json",
+]
 
 _NEAREST = str.maketrans(
     {
@@ -29,6 +39,37 @@ _NEAREST = str.maketrans(
 def echo(text: object = "", *, err: bool = False) -> None:
     """Print a text with its control characters escaped, but for line ends and tabs."""
     click.echo(printable(str(text), keep="\n\t"), err=err)
+
+
+def print_json(data: object) -> None:
+    """Print JSON; nan, which JSON lacks, is null, and infinity a text."""
+    echo(json.dumps(_plain(data), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def number(value: Any, digits: int = 2) -> str:
+    """Write a number with some decimals, and no data as a dash."""
+    known = value is not None and math.isfinite(value)
+    return f"{float(value):z.{digits}f}" if known else "–"
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Set rows of texts in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
 
 
 def print_in_any_encoding() -> None:

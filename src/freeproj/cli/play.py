@@ -10,7 +10,7 @@ import click
 import jax
 
 from freeproj.cli.stopping import exit_code
-from freeproj.envs import REGISTRY, Discrete, Environment, make
+from freeproj.envs import Discrete, Environment, make
 from freeproj.envs.baselines import baselines
 from freeproj.envs.registry import find
 from freeproj.storage.signals import waiting
@@ -31,7 +31,6 @@ _QUIT = ("q", "quit", "exit")
     "--trials",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="How often to play the same deck, board or start.",
 )
 def play(task: str, seed: int | None, trials: int) -> None:
@@ -73,14 +72,9 @@ def _playable(task: str) -> Environment:
     env = make(task)
     if isinstance(env.action_space, Discrete):
         return env
-    discrete = [
-        name
-        for name, family in REGISTRY.items()
-        if isinstance(family.make().action_space, Discrete)
-    ]
     raise ValueError(
         f"TASK must have actions that can be named, got {env.name}, whose actions are "
-        f"real numbers. Playable: {', '.join(discrete)}."
+        "real numbers; `freeproj envs` lists the numbers of actions."
     )
 
 
@@ -94,10 +88,8 @@ def _rewards(env: Environment, seed: int) -> Iterator[float]:
         click.echo(env.render(state))
         action = _ask(env.action_names)
         key_step = jax.random.fold_in(key, time)
-        _, state, reward, terminated, truncated, _ = step(
-            key_step, state, action, params
-        )
-        ended, time = bool(terminated | truncated), time + 1
+        _, state, reward, *ends, _ = step(key_step, state, action, params)
+        ended, time = any(map(bool, ends)), time + 1
         yield float(reward)
     click.echo(env.render(state))
 

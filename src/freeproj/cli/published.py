@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.options import json_option
+from freeproj.cli.output import print_json
 from freeproj.cli.progress import working
 from freeproj.cli.table import table_width
 
@@ -21,7 +21,7 @@ __all__ = ["published"]
 
 @click.command()
 @click.argument("name", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.option("--wide", is_flag=True, help="All columns, however wide.")
 def published(name: str, as_json: bool, wide: bool) -> None:
     """List the studies whose results ship with freeproj, or print study NAME."""
@@ -30,12 +30,15 @@ def published(name: str, as_json: bool, wide: bool) -> None:
 
         found = [load(each) for each in ([name] if name else names())]
         if as_json:
-            text = json.dumps(_as_json(found, bool(name)), indent=2)
+            told = _as_json(found, bool(name))
         elif name:
-            text = _returns(found[0], table_width(wide))
+            told = _returns(found[0], table_width(wide))
         else:
-            text = _list(found)
-    click.echo(text)
+            told = _list(found)
+    if isinstance(told, str):
+        click.echo(told)
+    else:
+        print_json(told)
 
 
 def _list(studies: list[Dataset]) -> str:
@@ -89,13 +92,10 @@ def _as_json(studies: list[Dataset], with_cells: bool) -> dict[str, Any]:
 
     (study,) = studies
     cells = [_cell(record) for record in map_records(study)]
+    names = ("status", "sentence")
     answers = [
-        {
-            "question": each.name,
-            "outcome": str(each.outcome),
-            "status": each.status,
-            "sentence": each.sentence,
-        }
+        {"question": each.name, "outcome": str(each.outcome)}
+        | {name: getattr(each, name) for name in names}
         for each in _answers(study)
     ]
     return {**summary(study), "answers": answers, "cells": cells}
@@ -110,15 +110,10 @@ def _cell(record: Any) -> dict[str, Any]:
         "steps": record.steps,
         "maps": {name: _estimate(each) for name, each in record.maps.items()},
         "mmer": _estimate(record.mmer),
-        **{name: _number(flat[name]) for name in beside},
+        **{name: flat[name] for name in beside},
     }
 
 
 def _estimate(summary: Any) -> dict[str, Any]:
-    low, high = (summary.interval or (math.nan, math.nan))[:2]
-    numbers = {"mean": summary.mean, "low": low, "high": high}
-    return {**{k: _number(v) for k, v in numbers.items()}, "seeds": summary.n}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    low, high = (summary.interval or (None, None))[:2]
+    return {"mean": summary.mean, "low": low, "high": high, "seeds": summary.n}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from freeproj.cli.guests import import_option
+from freeproj.cli.options import import_option, out_option, quiet_option
 from freeproj.cli.progress import track
 
-__all__ = ["report"]
+__all__ = ["report", "write_report"]
 
 
 @click.command()
@@ -19,16 +20,8 @@ __all__ = ["report"]
     is_flag=True,
     help="Only the published studies, without runs of your own.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder for figures, their numbers and report.html.",
-)
-@click.option(
-    "--only", multiple=True, metavar="NAME", help="Only this figure; may be repeated."
-)
+@out_option("results", "Folder for figures, their numbers and report.html.")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
 @import_option
 @click.option(
     "--question",
@@ -38,14 +31,9 @@ __all__ = ["report"]
     help="Ask this question of the runs too; may be repeated.",
 )
 @click.option(
-    "--with-published",
-    is_flag=True,
-    help="Also show the published studies, below your own runs.",
+    "--with-published", is_flag=True, help="The published studies below your own runs."
 )
-@click.option(
-    "--again", is_flag=True, help="Compute and draw everything again, even if saved."
-)
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def report(
     runs: str | None,
     published: bool,
@@ -53,7 +41,6 @@ def report(
     only: tuple[str, ...],
     questions: tuple[str, ...],
     with_published: bool,
-    again: bool,
     quiet: bool,
 ) -> None:
     """Write report.html from RUNS: a folder of runs, or a dataset file.
@@ -64,19 +51,26 @@ def report(
     """
     if published == (runs is not None):
         raise ValueError("Give either a folder of runs or --published.")
-    from freeproj.report.page.building import key_lines, make_report, shipped
+    from freeproj.report.page.building import shipped
+
+    shown = shipped() if with_published else None
+    write_report(out, runs, quiet, published=shown, only=only, questions=questions)
+
+
+def write_report(
+    out: Path, runs: str | Path | None, quiet: bool, n_lines: int = 4, **more: Any
+) -> None:
+    """Make the page; say what was not drawn, the main answers, and where it is."""
+    from freeproj.report.page.building import make_report
 
     made = make_report(
         out,
         runs,
-        published=shipped() if with_published else None,
-        only=only,
-        questions=questions,
-        again=again,
         follow=lambda jobs: track(jobs, lambda job: job.name, quiet=quiet),
+        **more,
     )
     for name, why in made.missing.items():
         click.echo(f"{name} was not drawn: {why}", err=True)
-    for line in key_lines(made.answers):
-        click.echo(line)
+    for answer in made.answers[:n_lines]:
+        click.echo(answer)
     click.echo(made.page)

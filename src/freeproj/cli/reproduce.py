@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from freeproj.cli.guests import import_option
-from freeproj.cli.progress import track
+from freeproj.cli.options import import_option, out_option, quiet_option
+from freeproj.cli.report import write_report
 
 __all__ = ["reproduce"]
 
@@ -20,38 +20,19 @@ _SCALES = ("quick", "laptop", "paper", "none")
     "--scale",
     type=click.Choice(_SCALES),
     default="quick",
-    show_default=True,
     help="What to train. quick: a small study of the missing sign correction, minutes; "
     "laptop: the published studies again, hours; paper: the paper's own study, for "
     "accelerators; none: nothing, only the analyses.",
 )
+@out_option("results", "Folder for runs, figures, their numbers and report.html.")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder for runs, figures, their numbers and report.html.",
-)
-@click.option(
-    "--only", multiple=True, metavar="NAME", help="Only this figure; may be repeated."
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Number of processes. Default: one per core.",
-)
-@click.option(
-    "--again", is_flag=True, help="Compute and draw everything again, even if saved."
+    "--jobs", type=click.IntRange(min=1), help="Processes. Default: one per core."
 )
 @import_option
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 def reproduce(
-    scale: str,
-    out: Path,
-    only: tuple[str, ...],
-    jobs: int | None,
-    again: bool,
-    quiet: bool,
+    scale: str, out: Path, only: tuple[str, ...], jobs: int | None, quiet: bool
 ) -> None:
     """Train a study, compute all analyses and write report.html.
 
@@ -59,26 +40,16 @@ def reproduce(
     stored in OUT/runs-SCALE.
     """
     from freeproj.report.figures import find
-    from freeproj.report.page.building import key_lines, make_report, shipped
+    from freeproj.report.page.building import shipped
 
     specs = [find(name) for name in only]  # refuse a wrong name before any work
     runs = out / f"runs-{scale}"
     trains = scale != "none" and (not only or any(spec.needs_runs for spec in specs))
     failed = _train(scale, runs, jobs, quiet) if trains else 0
     _announce("Analyses and figures", quiet)
-    made = make_report(
-        out,
-        runs if runs.exists() else None,
-        published=shipped(),
-        only=only,
-        again=again,
-        follow=lambda specs: track(specs, lambda spec: spec.name, quiet=quiet),
-    )
-    for name, why in made.missing.items():
-        click.echo(f"{name} was not drawn: {why}", err=True)
-    for line in [] if only else key_lines(made.answers):
-        click.echo(line)
-    click.echo(made.page)
+    there = runs if runs.exists() else None
+    n_lines = 0 if only else 4
+    write_report(out, there, quiet, n_lines, published=shipped(), only=only)
     if failed:
         raise SystemExit(1)
 

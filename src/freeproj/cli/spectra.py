@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from freeproj.cli.options import SpreadCommand, json_option, split_words
+from freeproj.cli.output import print_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,57 +24,22 @@ __all__ = ["spectra"]
 _SECONDS_BETWEEN_LINES = 3.0
 
 
-class _SeveralNumbers(click.ParamType):
-    """One or more numbers, separated by commas."""
+def _numbers(kind: type) -> Any:
+    """Return a callback that reads numbers, given one by one or with commas."""
 
-    name = "numbers"
-
-    def __init__(self, kind: type):
-        self.kind = kind
-
-    def convert(self, value, param, ctx):
-        if not isinstance(value, str):
-            return value
+    def read(ctx: click.Context, param: click.Parameter, values: Sequence[str]):
+        words = split_words(values)
         try:
-            return tuple(self.kind(part) for part in value.split(",") if part)
+            return [kind(word) for word in words]
         except ValueError:
-            what = "whole numbers" if self.kind is int else "numbers"
-            self.fail(f"must be {what}, got '{value.replace(',', ' ')}'.", param, ctx)
+            what = "whole numbers" if kind is int else "numbers"
+            told = f"must be {what}, got '{' '.join(words)}'."
+            raise click.BadParameter(told, ctx, param) from None
+
+    return read
 
 
-class _SpreadCommand(click.Command):
-    """A command whose `_SeveralNumbers` options take all the numbers that follow."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        several = {
-            name
-            for param in self.params
-            if isinstance(param.type, _SeveralNumbers)
-            for name in param.opts
-        }
-        joined: list[str] = []
-        gathering = False  # whether the last argument takes further numbers
-        for arg in args:
-            if gathering and _is_number(arg):
-                first = joined[-1] in several
-                joined = (
-                    [*joined, arg] if first else [*joined[:-1], f"{joined[-1]},{arg}"]
-                )
-            else:
-                joined.append(arg)
-                gathering = arg in several
-        return super().parse_args(ctx, joined)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.split(",")[0])
-    except ValueError:
-        return False
-    return True
-
-
-@click.command(cls=_SpreadCommand)
+@click.command(cls=SpreadCommand, spread=("--lengths", "--ridge"))
 @click.argument("data")
 @click.option(
     "--target",
@@ -81,51 +47,36 @@ def _is_number(text: str) -> bool:
     "another array of DATA; shows the risk and what words cost.",
 )
 @click.option(
-    "--samples",
-    type=click.Choice(["rows", "columns"]),
-    help="Where the samples are. Default: as many as the target has; else rows.",
-)
-@click.option(
     "--lengths",
-    type=_SeveralNumbers(int),
     multiple=True,
-    default=[(1, 2, 4, 8)],
+    default=["1", "2", "4", "8"],
     show_default="1 2 4 8",
+    callback=_numbers(int),
     help="Word lengths ℓ, as `1 2 4` or `1,2,4`.",
 )
 @click.option(
     "--ridge",
-    "--ridges",
     "ridges",
-    type=_SeveralNumbers(float),
     multiple=True,
-    default=[(1e-2,)],
+    default=["0.01"],
     show_default="0.01",
+    callback=_numbers(float),
     help="Ridges γ of the effective dimension, one or several.",
 )
-@click.option(
-    "--words", "n_words", default=256, show_default=True, help="Number of words n^ℓ."
-)
+@click.option("--words", "n_words", default=256, help="Number of words n^ℓ.")
 @click.option(
     "--trials",
     type=click.IntRange(min=0),
     help="Draws of the bases per length; 0: predict only. Default: depends on d.",
 )
-@click.option(
-    "--plot",
-    type=click.Path(path_type=Path),
-    help="Save a figure as .png, .svg or .pdf.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@json_option
 def spectra(
     data: str,
     target: str | None,
-    samples: str | None,
-    lengths: tuple[tuple[int, ...], ...],
-    ridges: tuple[tuple[float, ...], ...],
+    lengths: list[int],
+    ridges: list[float],
     n_words: int,
     trials: int | None,
-    plot: Path | None,
     as_json: bool,
 ) -> None:
     """Compute the effective dimension of DATA, predicted and measured.
@@ -139,47 +90,39 @@ def spectra(
     """
     from freeproj.spectra import own_data_report
 
-    if plot is not None:
-        _check_plot(plot)
-    matrix, values, place = _read(data, target, samples)
-    chosen = [ell for group in lengths for ell in group]
-    with _progress(len(matrix), chosen, n_words, trials) as on_progress:
+    matrix, values, place = _read(data, target)
+    with _progress(len(matrix), lengths, n_words, trials) as on_progress:
         report = own_data_report(
             matrix,
-            chosen,
-            [ridge for group in ridges for ridge in group],
+            lengths,
+            ridges,
             target=values,
             n_words=n_words,
             n_trials=trials,
             on_progress=on_progress,
         )
     if as_json:
-        click.echo(json.dumps(_as_json(data, report, place), indent=2))
-    else:
-        _print(report, _heading(data, report, place))
-    if plot is not None:
-        _plot(report, plot)
+        print_json(_as_json(data, report, place))
+        return
+    lines = [_heading(data, report, place), "", *report.table(), "", *report.advice()]
+    click.echo("\n".join(lines))
 
 
-def _read(
-    data: str, target: str | None, samples: str | None
-) -> tuple[np.ndarray, np.ndarray | None, str]:
+def _read(data: str, target: str | None) -> tuple[np.ndarray, np.ndarray | None, str]:
     """Return the data, d x p, the target, and where in the file the samples are."""
     from freeproj.report.data_files import read_matrix, read_numbers
 
     path, array = _file_and_array(data)
     matrix = read_matrix(path, array)
     if target is None:
-        place = samples or "rows"
-        return (matrix.T if place == "rows" else matrix), None, place
+        return matrix.T, None, "rows"
     is_name = path.suffix.lower() == ".npz" and not Path(target).suffix
     values = read_numbers(*((path, target) if is_name else _file_and_array(target)))
     values = values.ravel() if 1 in values.shape else values
     counts: dict[str, int] = dict(zip(("rows", "columns"), matrix.shape, strict=True))
-    possible = [samples] if samples else list(counts)
-    fitting = [place for place in possible if counts[place] == len(values)]
+    fitting = [place for place in counts if counts[place] == len(values)]
     if values.ndim not in (1, 2) or not fitting:
-        known = " or ".join(f"{counts[place]} samples ({place})" for place in possible)
+        known = " or ".join(f"{counts[place]} samples ({place})" for place in counts)
         raise ValueError(
             f"The target must have one value or row for each of the {known} of "
             f"{path.name}, got shape {values.shape}."
@@ -198,54 +141,32 @@ def _progress(
     dim: int, lengths: list[int], n_words: int, trials: int | None
 ) -> Iterator[Callable[[int], None]]:
     """Yield a callback that counts drawn bases: a bar on a terminal, else lines."""
+    from rich.console import Console
+    from rich.progress import Progress
+
     from freeproj.projection import words
     from freeproj.spectra.advice import default_trials
 
     trials = default_trials(dim) if trials is None else trials
     n_bases = trials * sum(words.generators_for(n_words, ell) for ell in lengths)
-    if not sys.stderr.isatty():
-        yield _PlainProgress(n_bases, dim)
-    else:
-        from rich.console import Console
-        from rich.progress import Progress
+    console = Console(stderr=True)
+    bar = Progress(console=console, transient=True, disable=not console.is_terminal)
+    task, said = bar.add_task("Drawing bases", total=n_bases), time.monotonic()
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("Drawing bases", total=n_bases)
-            yield lambda count: bar.advance(task, count)
+    def count(n: int) -> None:
+        nonlocal said
+        bar.advance(task, n)
+        if bar.disable and time.monotonic() - said > _SECONDS_BETWEEN_LINES:
+            said, done = time.monotonic(), int(bar.tasks[0].completed)
+            click.echo(f"{done} of {n_bases} bases in dimension {dim} drawn", err=True)
 
-
-class _PlainProgress:
-    """Say every few seconds how far the work has come."""
-
-    def __init__(self, total: int, dim: int):
-        self.total, self.dim, self.done, self.said = total, dim, 0, time.monotonic()
-
-    def __call__(self, count: int) -> None:
-        self.done += count
-        if time.monotonic() - self.said > _SECONDS_BETWEEN_LINES:
-            self.said = time.monotonic()
-            text = f"{self.done} of {self.total} bases in dimension {self.dim} drawn"
-            click.echo(text, err=True)
-
-
-def _print(report: OwnDataReport, heading: str) -> None:
-    click.echo(heading)
-    click.echo()
-    for line in report.table():
-        click.echo(line)
-    click.echo()
-    for line in report.advice():
-        click.echo(line)
+    with bar:
+        yield count
 
 
 def _as_json(data: str, report: OwnDataReport, place: str) -> dict[str, Any]:
-    """Return the report as plain lists; what was not measured is null."""
-    numbers = {
-        name: _plain(value)
-        for name, value in report.numbers().items()
-        if name != "eigenvalues"
-    }
-    risk = None if report.risk is None else report.risk._asdict()
+    """Return the report; what was not measured is null."""
+    numbers = {k: v for k, v in report.numbers().items() if k != "eigenvalues"}
     return {
         "data": data,
         "samples": place,
@@ -254,20 +175,10 @@ def _as_json(data: str, report: OwnDataReport, place: str) -> dict[str, Any]:
         **numbers,
         "ridges_per_sample": [ridge / report.n_samples for ridge in report.ridges],
         "mean_share": report.mean_share,
-        "risk": risk and {name: _plain(value) for name, value in risk.items()},
+        "risk": report.risk and report.risk._asdict(),
         "advice": report.advice(),
         "warnings": report.warnings(),
     }
-
-
-def _plain(value: Any) -> Any:
-    """Turn arrays into lists, nan into None and ∞ into text: JSON has neither."""
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if value in (float("inf"), float("-inf")):
-        return str(value)
-    return None if value != value else value
 
 
 def _heading(data: str, report: OwnDataReport, place: str) -> str:
@@ -279,16 +190,3 @@ def _heading(data: str, report: OwnDataReport, place: str) -> str:
         f"the mean sample ({report.mean_share:.0%} of the mean squared norm) was "
         f"subtracted; scaled by {report.scale:.4g} to mean squared norm 1"
     )
-
-
-def _check_plot(path: Path) -> None:
-    from freeproj.report.figures import check_format
-
-    check_format(path)
-
-
-def _plot(report: OwnDataReport, path: Path) -> None:
-    from freeproj.report.figures import own_data, save_figure
-
-    for written in save_figure(own_data, own_data.compute(report), path):
-        click.echo(written)

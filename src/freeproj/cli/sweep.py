@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import collections
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from freeproj.cli.output import echo
+from freeproj.cli.options import (
+    json_option,
+    out_option,
+    parse_settings,
+    quiet_option,
+    set_option,
+)
+from freeproj.cli.output import echo, print_json
 from freeproj.cli.progress import working
-from freeproj.cli.settings import parse_settings
 from freeproj.cli.stopping import exit_code
-from freeproj.cli.sweep_view import SweepView, duration
+from freeproj.cli.sweep_view import SweepView
+from freeproj.findings.labels import duration
 from freeproj.storage.names import named_by
 from freeproj.storage.signals import stoppable
 
@@ -31,15 +38,20 @@ Finished runs are skipped and interrupted ones resumed, so rerun the same comman
 an interruption."""
 
 
+# Options that not all engines take, and those that do.
+_OF_ENGINES = {
+    "jobs": ("local", "slurm"),
+    "seeds_together": ("local", "ray", "slurm"),
+    "address": ("ray",),
+    "cpus": ("ray", "slurm"),
+    "gpus": ("ray", "slurm"),
+    "slurm": ("slurm",),
+}
+
+
 @click.command(help=_HELP)
 @click.argument("study")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder in which each run gets its own folder.",
-)
+@out_option("runs", "Folder in which each run gets its own folder.")
 @click.option("--dry-run", is_flag=True, help="List and count the runs; start nothing.")
 @click.option(
     "--estimate",
@@ -49,7 +61,6 @@ an interruption."""
 @click.option(
     "--engine",
     default="local",
-    show_default=True,
     help="local (processes), ray (Ray tasks), slurm (SLURM jobs), or your own "
     "module:attribute.",
 )
@@ -62,7 +73,6 @@ an interruption."""
     "--seeds-together",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     metavar="K",
     help="Train K seeds at once in each process, task or job: for accelerators.",
 )
@@ -70,102 +80,68 @@ an interruption."""
     "--address",
     help="Address of a running Ray cluster, e.g. auto. Default: start a local one.",
 )
-@click.option(
-    "--cpus",
-    type=float,
-    default=1,
-    show_default=True,
-    help="CPUs per Ray task or SLURM job.",
-)
-@click.option(
-    "--gpus",
-    type=float,
-    default=0,
-    show_default=True,
-    help="GPUs per Ray task or SLURM job.",
-)
+@click.option("--cpus", type=float, default=1, help="CPUs per Ray task or SLURM job.")
+@click.option("--gpus", type=float, default=0, help="GPUs per Ray task or SLURM job.")
 @click.option(
     "--slurm",
-    "slurm_options",
     multiple=True,
     metavar="KEY=VALUE",
     help="Option of the SLURM jobs, e.g. time=720 (minutes), mem_gb=4, partition=gpu; "
     "may be repeated.",
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override a setting of every run, or the values of an axis of the grid, e.g. "
-    "seeds=[0,1]; may be repeated.",
-)
-@click.option("--quiet", is_flag=True, help="Show no progress.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="With --dry-run or --estimate: print JSON."
-)
+@set_option("Override a setting of every run, or an axis, e.g. seeds=[0,1]")
+@quiet_option
+@json_option
+@click.pass_context
 def sweep(
+    ctx: click.Context,
     study: str,
     out: Path,
     dry_run: bool,
     estimate: bool,
     engine: str,
-    jobs: int | None,
-    seeds_together: int,
-    address: str | None,
-    cpus: float,
-    gpus: float,
-    slurm_options: tuple[str, ...],
     settings: tuple[str, ...],
     quiet: bool,
     as_json: bool,
+    **more: Any,
 ) -> None:
     if as_json and not (dry_run or estimate):
         raise ValueError("--json works only with --dry-run or --estimate.")
-    if engine != "ray" and address:
-        raise ValueError("--address works only with --engine ray.")
-    if engine not in ("ray", "slurm") and (cpus != 1 or gpus):
-        raise ValueError("--cpus and --gpus work only with --engine ray or slurm.")
-    if engine != "slurm" and slurm_options:
-        raise ValueError("--slurm works only with --engine slurm.")
-    if engine not in ("local", "slurm") and jobs:
-        raise ValueError(
-            "--jobs works only with --engine local or slurm; for Ray use --cpus."
-        )
-    if engine not in ("local", "ray", "slurm") and seeds_together > 1:
-        raise ValueError("--seeds-together works only with --engine local, ray, slurm.")
+    for name, engines in _OF_ENGINES.items():
+        source = ctx.get_parameter_source(name)
+        if engine not in engines and source is not ParameterSource.DEFAULT:
+            option, known = name.replace("_", "-"), " or ".join(engines)
+            raise ValueError(f"--{option} works only with --engine {known}.")
     from freeproj.experiments.study import read_study
 
     chosen = read_study(study, parse_settings(settings))
     with named_by(study):
         configs = chosen.runs(resolve=not dry_run)
     if dry_run or estimate:
-        plan = _plan(configs, out)
-        todo = [
-            config
-            for config, run in zip(configs, plan["runs"], strict=True)
-            if run["state"] == "to do"
-        ]
-        costs = _estimate(todo, jobs) if estimate and todo else None
-        if as_json:
-            echo(json.dumps({**plan, "estimate": costs}, indent=2))
-        else:
-            echo("\n".join([*_plan_lines(plan), *_estimate_lines(costs)]))
+        _tell(configs, out, more["jobs"], estimate, as_json)
         return
-    together = {"seeds_together": seeds_together}
-    options = {
-        "local": {"jobs": jobs, **together},
-        "ray": {"address": address, "cpus": cpus, "gpus": gpus, **together},
-        "slurm": {
-            **{"jobs": jobs, "cpus": cpus, "gpus": gpus, **together},
-            "options": parse_settings(slurm_options),
-        },
-    }.get(engine, {})
+    options = {k: more[k] for k, engines in _OF_ENGINES.items() if engine in engines}
+    if engine == "slurm":
+        options["options"] = parse_settings(options.pop("slurm"))
     failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
     echo(out)
     if failed:
         echo(f"freeproj: {len(failed)} of {len(configs)} runs failed.", err=True)
         sys.exit(1)
+
+
+def _tell(
+    configs: tuple, out: Path, jobs: int | None, estimate: bool, as_json: bool
+) -> None:
+    """Print the runs, what they can tell, and perhaps what they will take."""
+    plan = _plan(configs, out)
+    pairs = zip(configs, plan["runs"], strict=True)
+    todo = [config for config, run in pairs if run["state"] == "to do"]
+    costs = _estimate(todo, jobs) if estimate and todo else None
+    if as_json:
+        print_json({**plan, "estimate": costs})
+    else:
+        echo("\n".join([*_plan_lines(plan), *_estimate_lines(costs)]))
 
 
 def carry_out(

@@ -14,10 +14,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from freeproj.cli.output import number
 from freeproj.experiments.progress import held_out
+from freeproj.findings.labels import duration
 from freeproj.storage.names import printable
 
-__all__ = ["SweepView", "duration"]
+__all__ = ["SweepView"]
 
 _EVERY = 30.0  # seconds between two lines about one run, where there is no terminal
 _NEXT = 4  # waiting runs that are shown before those that are done
@@ -41,13 +43,10 @@ class _RunState:
         if self.first_update is None:
             self.first_update, self.began = row["update"], now  # without compilation
         self.update, self.changed = row["update"], now
-        for name, key in (
-            ("train", "train/episode_return"),
-            ("test", held_out(self.config)),
-        ):
-            value = row.get(key, math.nan)
-            if not math.isnan(value):
-                setattr(self, name, value)
+        train = row.get("train/episode_return", math.nan)
+        test = row.get(held_out(self.config), math.nan)
+        self.train = self.train if math.isnan(train) else train
+        self.test = self.test if math.isnan(test) else test
 
     @property
     def left(self) -> float:
@@ -63,8 +62,8 @@ class _RunState:
             printable(self.name),
             self.state,
             f"{self.update}/{self.config.n_updates}",
-            _number(self.train),
-            _number(self.test),
+            number(self.train),
+            number(self.test),
             "" if math.isnan(self.left) else duration(self.left),
         )
 
@@ -106,11 +105,7 @@ class SweepView:
         run = self._runs[event.config]
         if event.row is not None:
             run.take(event.row)
-        kinds: dict[str, str] = {
-            "started": "running",
-            "row": "running",
-            "retry": "waiting",
-        }
+        kinds = {"started": "running", "row": "running", "retry": "waiting"}
         run.state = kinds.get(event.kind, str(event.kind))
         if event.kind == "started":
             run.first_update = None
@@ -176,20 +171,3 @@ class SweepView:
             return text
         left = passed / ended * (len(self._runs) - ended)
         return f"{text}, about {duration(left)} left"
-
-
-def duration(seconds: float) -> str:
-    """Write a duration in seconds, minutes, hours or days."""
-    if seconds < 100:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-    if seconds < 100 * 60:
-        return f"{seconds / 60:.0f} min"
-    return (
-        f"{seconds / 3600:.0f} h"
-        if seconds < 100 * 3600
-        else f"{seconds / 86400:.0f} days"
-    )
-
-
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"

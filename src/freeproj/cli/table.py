@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from freeproj.cli.guests import import_option
+from freeproj.cli.options import FILE, import_option, json_option
 from freeproj.cli.progress import working
 
 __all__ = ["table", "table_width"]
@@ -25,25 +25,11 @@ _WIDE = 240
     metavar="RUNS",
     help="A folder of runs, a dataset file (.npz) or published:NAME; may be repeated.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(_FORMATS),
-    default="terminal",
-    show_default=True,
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option(
-    "--wide",
-    is_flag=True,
-    help="Show all columns, even if they do not fit the terminal.",
-)
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="terminal")
+@json_option
+@click.option("--wide", is_flag=True, help="All columns, however wide.")
 @import_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Write to this file instead of printing.",
-)
+@click.option("--out", type=FILE, help="Write to this file instead of printing.")
 def table(
     name: str,
     sources: tuple[str, ...],
@@ -64,6 +50,7 @@ def table(
     if not sources:
         raise ValueError("Give the results: --runs FOLDER (or published:NAME).")
     from freeproj.experiments.dataset import read_dataset
+    from freeproj.storage.files import write_atomically
 
     with working(name):
         dataset = read_dataset(*sources)
@@ -74,7 +61,7 @@ def table(
     if out is None:
         click.echo(text, nl=False)
     else:
-        _write(out, text)
+        write_atomically(out, lambda file: file.write(text.encode()))
         click.echo(out)
 
 
@@ -90,9 +77,3 @@ def _no_runs(sources: tuple[str, ...], dataset) -> str:
     if dataset.set_aside:
         return f"{named}: no run that can be read. {run_counts(dataset)}"
     return f"{named} holds no runs; `freeproj sweep quick --out DIR` makes some."
-
-
-def _write(path: Path, text: str) -> None:
-    from freeproj.storage.files import write_atomically
-
-    write_atomically(path, lambda file: file.write(text.encode()))

@@ -25,14 +25,7 @@ class Tracker(Protocol):
 def open_trackers(
     folder: Path, settings: dict[str, Any], tensorboard: bool, wandb: bool
 ) -> list[Tracker]:
-    """Open the trackers that were asked for.
-
-    Args:
-        folder: the run's folder; its name is the run's stable id.
-        settings: the run's settings, by dotted keys.
-        tensorboard: write TensorBoard files beside the log.
-        wandb: send rows to Weights & Biases.
-    """
+    """Open the trackers that were asked for; a folder's name is the run's stable id."""
     trackers: list[Tracker] = []
     if tensorboard:
         trackers.append(_TensorBoard(folder / "tensorboard", settings))
@@ -46,9 +39,8 @@ class _TensorBoard:
         from tensorboardX import SummaryWriter
 
         self._writer = SummaryWriter(str(folder))
-        self._settings = {
-            k: v if _is_number(v) else str(v) for k, v in settings.items()
-        }
+        plain = ((k, v if _is_number(v) else str(v)) for k, v in settings.items())
+        self._settings = dict(plain)
         self._last: dict[str, float] = {}
 
     def log(self, row: dict[str, Any]) -> None:

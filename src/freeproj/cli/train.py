@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from freeproj.cli.output import echo
-from freeproj.cli.settings import parse_settings
+from freeproj.cli.options import (
+    json_option,
+    out_option,
+    parse_settings,
+    quiet_option,
+    set_option,
+)
+from freeproj.cli.output import echo, print_json
 from freeproj.cli.stopping import exit_code, explain
 from freeproj.cli.trackers import Tracker, open_trackers
 from freeproj.storage.signals import stoppable, take_stop
@@ -24,32 +29,16 @@ _SAVED = "Stopped; finished updates are saved. Rerun the same command to resume.
 
 @click.command()
 @click.argument("config", required=False)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override a setting, e.g. ppo.discount=0.95; may be repeated.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder in which the run gets its own folder.",
-)
-@click.option(
-    "--resume", is_flag=True, help="Resume an interrupted run; never start a new one."
-)
+@set_option("Override a setting, e.g. ppo.discount=0.95")
+@out_option("runs", "Folder in which the run gets its own folder.")
 @click.option("--tensorboard", is_flag=True, help="Write TensorBoard files as well.")
 @click.option("--wandb", is_flag=True, help="Report to Weights & Biases as well.")
-@click.option("--quiet", is_flag=True, help="Show no progress and no summary.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@quiet_option
+@json_option
 def train(
     config: str | None,
     settings: tuple[str, ...],
     out: Path,
-    resume: bool,
     tensorboard: bool,
     wandb: bool,
     quiet: bool,
@@ -64,15 +53,10 @@ def train(
     from freeproj.cli.train_view import summary, summary_text
     from freeproj.experiments.progress import TrainProgress
     from freeproj.experiments.run import open_run, run_training
-    from freeproj.experiments.settings import flat, read_config, run_name
+    from freeproj.experiments.settings import flat, read_config
     from freeproj.storage.threads import n_threads
 
     chosen = read_config(config, parse_settings(settings))
-    folder = out / run_name(chosen)
-    if resume and not (folder / "checkpoint").exists():
-        raise ValueError(
-            f"{folder} has no checkpoint: nothing to resume; leave out --resume."
-        )
     run = open_run(out, chosen)
     if not quiet:
         plural = "s" * (n_threads() > 1)
@@ -104,7 +88,7 @@ def train(
             tracker.close()
     found = summary(chosen, run.folder, run.log()[-1])
     if as_json:
-        echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     if not quiet:
         echo(summary_text(chosen, found), err=True)

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from freeproj.findings.baselines import episode_levels
 from freeproj.learning.config import TrainConfig
 
 __all__ = ["summary", "summary_text"]
@@ -14,9 +15,8 @@ __all__ = ["summary", "summary_text"]
 
 def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a finished run, with the returns to compare them with."""
-    levels = {}
-    for task in (config.evaluation.task,) if config.evaluation.task else config.tasks:
-        levels[task] = _levels(task, config)
+    held_out = config.evaluation.task
+    levels = {t: _levels(t, config) for t in ([held_out] if held_out else config.tasks)}
     return {
         "folder": str(folder),
         "updates": row["update"],
@@ -76,14 +76,8 @@ def _why_missing(config: TrainConfig) -> str:
 
 
 def _levels(task: str, config: TrainConfig) -> dict[str, float] | None:
-    from freeproj.envs.baselines import baselines
-
-    known = baselines(task)
-    if known is None:
+    fresh = config.trials != "same_start"
+    known = episode_levels(task, config.n_trials, fresh)
+    if math.isnan(known.chance):
         return None
-    n_trials = config.n_trials
-    return {
-        "chance": n_trials * known.chance.mean,
-        "best blind": n_trials * known.best_blind[1].mean,
-        "best": known.best_episode(n_trials, config.trials == "same_start"),
-    }
+    return {"chance": known.chance, "best blind": known.blind, "best": known.ceiling}

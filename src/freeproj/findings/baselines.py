@@ -6,6 +6,7 @@ runs are scored.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -33,6 +34,7 @@ class Levels(NamedTuple):
     luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})
 
 
+@functools.cache
 def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Levels:
     """Return the levels of a task for episodes of so many trials.
 

@@ -7,8 +7,6 @@ evaluations, counting the first episode of every environment.
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,26 +18,13 @@ from freeproj.experiments.measures import map_of, metric_of, score, tested_maps
 from freeproj.findings.baselines import Levels, episode_levels
 from freeproj.findings.labels import ordered_tasks, settings_text
 
-__all__ = [
-    "COUNTING",
-    "Cells",
-    "Key",
-    "make_cells",
-    "reported_task",
-]
+__all__ = ["Cells", "Key", "make_cells"]
 
-COUNTING = "episodes"  # the first episode of every environment, for the whole page
 _ALWAYS = ("task", "memory", "projection.length")
 # How often, how long and on which maps agents were tested does not describe agents.
 _TESTING = tuple(f"evaluation.{key}" for key in ("every", "maps", "n_envs", "n_steps"))
 
 Key = tuple[Any, ...]
-_Scores = dict[int, float]
-
-
-def reported_task(run: RunRecord) -> str:
-    """Return the task a run is reported under: held out, or trained on."""
-    return str(run.settings.get("evaluation.task") or run.settings["task"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +63,11 @@ class Cells:
     def levels(self, key: Key) -> Levels:
         """Return chance, blind and ceiling of an episode."""
         fresh = self.get(key, "trials") == "fresh_start"
-        return _levels(self.task(key), int(self.get(key, "n_trials", 16)), fresh)
+        return episode_levels(self.task(key), int(self.get(key, "n_trials", 16)), fresh)
 
     def scores(
-        self,
-        key: Key,
-        test_map: str = "",
-        reduce: str = "last3",
-        counting: str = COUNTING,
-    ) -> _Scores:
+        self, key: Key, test_map: str = "", reduce: str = "last3"
+    ) -> dict[int, float]:
         """Return a number per seed: by default the score; nan where there is no data.
 
         Args:
@@ -94,7 +75,7 @@ class Cells:
             reduce: from a run's evaluations to one number, see `measures.score`.
         """
         return {
-            run.seed: score(run, metric_of(map_of(run, test_map), counting), reduce)
+            run.seed: score(run, metric_of(map_of(run, test_map)), reduce)
             for run in self.runs[key]
         }
 
@@ -133,17 +114,13 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
         protocol: `projection` for runs tested under unseen maps on their own task,
             `task` for those tested on a task held out from training.
     """
-    held_out = protocol == "task"
-    runs = [
-        run
-        for run in dataset.runs
-        if bool(run.settings.get("evaluation.task")) == held_out
-    ]
-    found = dataclasses.replace(dataset, runs=tuple(runs)).axes
-    further = [a for a in found if a not in (*_ALWAYS, "evaluation.task")]
-    axes = (*_ALWAYS, *further)
+    chosen = dataset.select(
+        lambda run: bool(run.settings.get("evaluation.task")) == (protocol == "task")
+    )
+    known = (*_ALWAYS, "evaluation.task")
+    axes = (*_ALWAYS, *(axis for axis in chosen.axes if axis not in known))
     cells: dict[Key, list[RunRecord]] = {}
-    for run in runs:
+    for run in chosen.runs:
         cells.setdefault(tuple(_value(run, axis) for axis in axes), []).append(run)
     tasks = ordered_tasks(str(key[0]) for key in cells)
     order = sorted(  # lengths next to each other
@@ -153,7 +130,9 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
 
 
 def _value(run: RunRecord, axis: str) -> Any:
-    value = reported_task(run) if axis == "task" else run.settings.get(axis)
+    value = run.settings.get(axis)
+    if axis == "task":  # held out, or trained on
+        value = str(run.settings.get("evaluation.task") or value)
     return tuple(value) if isinstance(value, list | np.ndarray) else value
 
 
@@ -161,8 +140,3 @@ def _rank(value: Any) -> tuple[int, Any]:
     """Sort numbers by size and before texts."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return (0, value) if number else (1, str(value))
-
-
-@functools.cache
-def _levels(task: str, n_trials: int, fresh_start: bool) -> Levels:
-    return episode_levels(task, n_trials, fresh_start)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
@@ -23,6 +22,7 @@ __all__ = ["compare", "compare_along", "compare_axes", "compare_sources"]
 
 # Runs that differ here are agents of different kinds: they are pooled on demand only.
 _KINDS = ("projection.family", "encoder", "observation")
+_OPPOSITE = {"more": "less than", "less": "more than", "same": "something else"}
 
 
 def compare(
@@ -54,36 +54,37 @@ def compare(
     for side in (first, second):
         if not len(dataset.where(side)):
             raise ValueError(f"No run has {dict(side)}.")
-    what = f"{_side(first)} minus {_side(second)}"
-    if len(first) == 1 and not isinstance(next(iter(second.values())), list | set):
-        ((axis, value),), (reference,) = first.items(), second.values()
-        values = {*value} if isinstance(value, list | set | tuple) else {value}
-        contrast = Contrast(
-            what=what,
-            first=lambda s: s.get(axis) in {*values, reference},
-            along=axis,
-            reference=reference,
-        )
-    else:
-        contrast = Contrast(
-            what=what,
-            first=lambda s: _meets(s, first),
-            second=lambda s: _meets(s, second),
-            match=("task", *(a for a in dataset.axes if a not in {*first, "task"})),
-        )
-    return _ask(dataset, contrast, (_side(first), _side(second)), on, expects, margin,
-                (*pool, *first))  # fmt: skip
+    one, other, on = _side(first), _side(second), on or dataset.test_map
+    where = f"on {map_title(on)}"
+    says = "the same as" if expects == "same" else f"{expects} than"
+    question = Question(
+        "compare",
+        f"Runs with {one} earn {says} runs with {other} {where}.",
+        "Your comparison",
+        lambda data: data,
+        (_contrast(dataset, first, second, f"{one} minus {other}"),),
+        on=on,
+        expects=expects,
+        margin=margin,
+        otherwise=f"Runs with {one} earn {_OPPOSITE[expects]} runs with {other} "
+        f"{where}, in at least one comparison or all together.",
+        needs=f"runs that differ in {' and '.join(first)} only, with the same seeds on "
+        "both sides.",
+        section="own",
+    )
+    answer = ask(question, dataset)
+    for axis in _KINDS:
+        found = {f.run.settings.get(axis): None for f in answer.findings if f.run}
+        if len(found) > 1 and axis not in (*pool, *first):
+            raise ValueError(
+                f"This would pool {axis} {', '.join(map(str, found))}: choose one with "
+                f"where, or allow it with pool = ({axis!r},)."
+            )
+    return answer
 
 
 def compare_along(
-    dataset: Dataset,
-    axis: str,
-    reference: Any = None,
-    *,
-    on: str = "",
-    expects: str = "more",
-    margin: float | None = None,
-    pool: tuple[str, ...] = (),
+    dataset: Dataset, axis: str, reference: Any = None, on: str = ""
 ) -> Answer:
     """Ask whether other values of an axis earn more than one, by default the first."""
     values = dataset.values(axis)
@@ -92,19 +93,11 @@ def compare_along(
         known = ", ".join(map(str, values))
         raise ValueError(f"`{axis}` must have {reference!r} and others, got {known}.")
     others = [value for value in values if value != reference]
-    sides = (_side({axis: others}), _side({axis: reference}))
-    contrast = Contrast(
-        what=f"{sides[0]} minus {sides[1]}", along=axis, reference=reference
-    )
-    return _ask(dataset, contrast, sides, on, expects, margin, (*pool, axis))
+    return compare(dataset, {axis: others}, {axis: reference}, on=on)
 
 
 def compare_axes(dataset: Dataset, *axes: str, on: str = "") -> list[Answer]:
-    """Compare the values of every axis with the first one, kinds of agents apart.
-
-    Args:
-        axes: those to compare; all of them by default.
-    """
+    """Compare the values of axes, by default all, with the first; kinds apart."""
     found = []
     for axis in axes or dataset.axes:
         dataset.values(axis)  # refuses a name that no run has
@@ -112,23 +105,21 @@ def compare_axes(dataset: Dataset, *axes: str, on: str = "") -> list[Answer]:
         for kind, group in dataset.group_by(*kinds).items():
             if len(group.values(axis)) < 2:
                 continue
-            among = dict(zip(kinds, kind, strict=True))
             answer = compare_along(group, axis, on=on)
-            told = f" ({settings_text(among)})" if among else ""
+            among = settings_text(dict(zip(kinds, kind, strict=True)))
+            end = f" ({among})." if among else "."
             found.append(
-                replace(
+                dataclasses.replace(
                     answer,
                     name=f"{axis}-{len(found)}",
-                    statement=answer.statement[:-1] + f"{told}.",
-                    said=answer.said[:-1] + f"{told}." if answer.said else "",
+                    statement=answer.statement[:-1] + end,
+                    said=answer.said[:-1] + end if answer.said else "",
                 )
             )
     return found
 
 
-def compare_sources(
-    sources: Mapping[str, Dataset], on: str = "", expects: str = "more"
-) -> Answer:
+def compare_sources(sources: Mapping[str, Dataset], on: str = "") -> Answer:
     """Compare every source of runs with the first, configuration by configuration."""
     runs = tuple(
         dataclasses.replace(run, settings={**run.settings, "source": name})
@@ -136,89 +127,62 @@ def compare_sources(
         for run in dataset.runs
     )
     (first, *others), whole = sources, Dataset(runs)
-    match = (
-        "task",
-        *dict.fromkeys(axis for each in sources.values() for axis in each.axes),
-    )
+    axes = dict.fromkeys(axis for each in sources.values() for axis in each.axes)
     contrasts = tuple(
         Contrast(
             what=f"{name} minus {first}",
             first=lambda s, name=name: s["source"] == name,
             second=lambda s: s["source"] == first,
-            match=match,
+            match=("task", *axes),
         )
         for name in others
     )
     on = on or whole.test_map
     question = Question(
         "compare",
-        f"{' and '.join(others)} earn{'s' * (len(others) == 1)} {expects} than {first} "
-        f"on {map_title(on)}.",
+        f"{' and '.join(others)} earn{'s' * (len(others) == 1)} more than {first} on "
+        f"{map_title(on)}.",
         "Your comparison",
         lambda data: data,
         contrasts,
         on=on,
-        expects=expects,
         needs="runs of the same task and seeds in all of them.",
         section="own",
     )
     return ask(question, whole)
 
 
-def _ask(
-    dataset: Dataset,
-    contrast: Contrast,
-    sides: tuple[str, str],
-    on: str,
-    expects: str,
-    margin: float | None,
-    pool: tuple[str, ...],
-) -> Answer:
-    on = on or dataset.test_map
-    where = f"on {map_title(on)}"
-    says = {"same": "earn the same as"}.get(expects, f"earn {expects} than")
-    opposite = {"more": "less", "less": "more", "same": "something else"}[expects]
-    question = Question(
-        "compare",
-        f"Runs with {sides[0]} {says} runs with {sides[1]} {where}.",
-        "Your comparison",
-        lambda data: data,
-        (contrast,),
-        on=on,
-        expects=expects,
-        margin=margin,
-        otherwise=f"Runs with {sides[0]} earn {opposite}"
-        f"{' than' if expects != 'same' else ''} runs with {sides[1]} {where}, in at "
-        "least one comparison or all together.",
-        needs=f"runs that differ in {contrast.along or 'these settings'} only, with "
-        "the same seeds on both sides.",
-        section="own",
+def _contrast(
+    dataset: Dataset, first: Mapping[str, Any], second: Mapping[str, Any], what: str
+) -> Contrast:
+    """Compare along an axis if one differs, otherwise two selections."""
+    if len(first) == 1 and not isinstance(next(iter(second.values())), list | set):
+        ((axis, value),), (reference,) = first.items(), second.values()
+        return Contrast(
+            what=what,
+            first=lambda s: s.get(axis) in [*_values(value), reference],
+            along=axis,
+            reference=reference,
+        )
+    return Contrast(
+        what=what,
+        first=lambda s: _meets(s, first),
+        second=lambda s: _meets(s, second),
+        match=("task", *(a for a in dataset.axes if a not in {*first, "task"})),
     )
-    answer = ask(question, dataset)
-    for axis in _KINDS:
-        found = {f.run.settings.get(axis): None for f in answer.findings if f.run}
-        if len(found) > 1 and axis not in pool:
-            raise ValueError(
-                f"This would pool {axis} {', '.join(map(str, found))}: choose one with "
-                f"where, or allow it with pool = ({axis!r},)."
-            )
-    return answer
+
+
+def _values(value: Any) -> list[Any]:
+    return [*value] if isinstance(value, list | set | tuple) else [value]
 
 
 def _side(settings: Mapping[str, Any]) -> str:
     """Write settings in a few words: "ℓ = 2, 4, 8"."""
-    parts = []
-    for axis, value in settings.items():
-        values = [*value] if isinstance(value, list | set | tuple) else [value]
-        texts = ", ".join(value_text(axis, each) for each in values)
-        parts.append(f"{axis_name(axis)} = {texts}")
-    return " and ".join(parts)
+    return " and ".join(
+        f"{axis_name(axis)} = {', '.join(value_text(axis, v) for v in _values(value))}"
+        for axis, value in settings.items()
+    )
 
 
 def _meets(settings: Settings, wanted: Mapping[str, Any]) -> bool:
-    return all(
-        settings.get(key) in value
-        if isinstance(value, list | set)
-        else settings.get(key) == value
-        for key, value in wanted.items()
-    )
+    return all(settings.get(key) in _values(value) for key, value in wanted.items())

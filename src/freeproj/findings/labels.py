@@ -5,7 +5,10 @@ RP and FRP are the paper's: one random matrix per word (ℓ = 1), or products of
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from freeproj.findings.numbers import PAPER_TASKS
@@ -13,6 +16,7 @@ from freeproj.findings.numbers import PAPER_TASKS
 __all__ = [
     "GLOSSARY",
     "axis_name",
+    "duration",
     "map_title",
     "method",
     "ordered_tasks",
@@ -24,74 +28,15 @@ __all__ = [
     "value_text",
 ]
 
-_AXES = {
-    "projection.length": "ℓ",
-    "projection.n_words": "words",
-    "projection.n_generators": "n",
-    "projection.dim": "d",
-    "projection.family": "matrices",
-    "redraw_every": "bases",
-    "ppo.discount": "discount",
-    "n_updates": "updates",
-    "n_trials": "trials",
-    "previous_reward": "sees reward",
-    "evaluation.maps": "tested on",
-    "evaluation.task": "task held out",
-    "observation": "observation",
-}
-_VALUES = {
-    ("projection.family", "haar"): "Haar",
-    ("projection.family", "qr"): "uncorrected QR",
-    ("projection.family", "iid_haar"): "independent Haar",
-    ("redraw_every", "0"): "fixed",
-    ("redraw_every", "1"): "redrawn",
-    ("previous_reward", "True"): "yes",
-    ("previous_reward", "False"): "no",
-    ("observation", "none"): "trained blind",
-    ("trials", "fresh_start"): "new starts",
-    ("trials", "same_start"): "same start",
-}
-_MEMORIES = {"gru": "GRU", "s5": "S5", "lstm": "LSTM", "mingru": "minGRU"}
-_MAPS = {
-    "tile_unit": "tile (norm 1)",
-    "minus_tile_unit": "minus tile (norm 1)",
-    "tile_literal": "tile (as printed)",
-    "random": "random projections",
-    "zero": "blanked",
-    "pad": "plain",
-    "train": "training",
-}
-
-# Words that a reader may not know, for hovering on the page.
-GLOSSARY: Mapping[str, str] = {
-    "RP": "random projection: one random orthogonal matrix per word (ℓ = 1)",
-    "FRP": "free random projection: a word is a product of ℓ > 1 random matrices",
-    "MMER": "maximum over updates of the mean episode return, the paper's score",
-    "headroom": "best known policy that sees the task, minus best open-loop policy",
-    "open-loop policy": "a policy that ignores the observation",
-    "blanked": "tested with the observation replaced by zeros",
-    "trained blind": "trained with the observation replaced by zeros",
-    "frame": "coordinates of what is seen in the order in which directions appear",
-    "held-out": "not met in training",
-    "chance": "mean return of the uniform random policy",
-    "ceiling": "the best mean return possible",
-    "projection": "the matrix through which an agent sees the observation",
-    "tile": "the fixed test projection of the paper: the observation repeated",
-    "minus tile": "the same fixed projection with opposite sign",
-    "uncorrected QR": "orthogonal matrices by QR without the sign correction: not Haar",
-    "Haar": "uniformly distributed orthogonal matrices",
-    "independent Haar": "a Haar matrix for each word, drawn on its own: no products",
-    "redrawn": "base matrices are drawn anew for every rollout",
-    "fixed bases": "base matrices are drawn once and kept for the whole run",
-    "new starts": "every trial of an episode starts anew",
-    "same start": "all trials of an episode begin in the same state",
-    "seeds": "independent repetitions, the unit of every interval",
-}
+_NAMES = tomllib.loads(
+    (Path(__file__).parent / "labels.toml").read_text(encoding="utf-8")
+)
+GLOSSARY: Mapping[str, str] = _NAMES["glossary"]
 
 
 def axis_name(axis: str) -> str:
     """Return a short name for a dotted setting: `projection.length` is ℓ."""
-    return _AXES.get(axis, axis.rsplit(".", 1)[-1].replace("_", " "))
+    return _NAMES["axes"].get(axis, axis.rsplit(".", 1)[-1].replace("_", " "))
 
 
 def value_text(axis: str, value: Any) -> str:
@@ -100,10 +45,10 @@ def value_text(axis: str, value: Any) -> str:
         return task_title(str(value))
     if axis == "memory":
         name = str(value).rsplit(":", 1)[-1]
-        return _MEMORIES.get(name, name)
+        return _NAMES["memories"].get(name, name)
     if isinstance(value, list | tuple):
         return "+".join(map(str, value))
-    return _VALUES.get((axis, str(value)), str(value))
+    return _NAMES["values"].get(f"{axis} {value}", str(value))
 
 
 def short_value(axis: str, value: Any) -> str:
@@ -125,7 +70,7 @@ def task_title(task: str) -> str:
 
 def map_title(name: str) -> str:
     """Return a test map's name for people: `zero` is "blanked"."""
-    return _MAPS.get(name, name.rsplit(":", 1)[-1].replace("_", " "))
+    return _NAMES["maps"].get(name, name.rsplit(":", 1)[-1].replace("_", " "))
 
 
 def method(length: int) -> str:
@@ -146,6 +91,14 @@ def seeds_text(counts: Iterable[int]) -> str:
     low, high = int(min(counts)), int(max(counts))
     number = str(low) if low == high else f"{low}–{high}"
     return f"{number} seed" + "s" * (high != 1)
+
+
+def duration(seconds: float) -> str:
+    """Write a duration for people: "50 s", "3.4 min", "2.1 h"; unknown is a dash."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return "–" if math.isnan(seconds) else f"{seconds:.{int(seconds < 10)}f} s"
 
 
 def run_counts(dataset: Any) -> str:
@@ -171,7 +124,7 @@ def _phrase(axis: str, value: Any) -> str:
         return text
     if axis == "evaluation.task":
         return f"{task_title(text)} held out"
-    if axis in ("observation", "trials") and (axis, str(value)) in _VALUES:
+    if axis in ("observation", "trials") and f"{axis} {value}" in _NAMES["values"]:
         return text
     if axis == "encoder":
         return {"none": "no frame"}.get(text, text)

@@ -184,9 +184,9 @@ class Study:
 
     def plot(self, on: str = "") -> Any:
         """Return a figure of the curves, a panel for each task; needs matplotlib."""
-        from freeproj.report.figures.study import compute, draw
+        from freeproj.report.figures.curves import compute, draw
 
-        return draw(compute(self.dataset, on))
+        return draw(compute(self.dataset, "study", on=on))
 
     def __repr__(self) -> str:
         return repr(self.dataset).replace("Dataset", "Study", 1)

@@ -7,13 +7,17 @@ are paired by task, memory and what an episode is.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 from freeproj.experiments.dataset import Dataset
-from freeproj.findings.questions import Contrast, Question, Settings
+from freeproj.experiments.measures import tested_maps
+from freeproj.findings.claims.texts import stated
+from freeproj.findings.questions import Contrast, Settings
 
 __all__ = ["QUESTIONS"]
 
 _MATCH = ("task", "memory", "trials", "previous_reward", "n_trials")
-_NEEDS = 'runs with encoder = "frame"'
 
 
 def _sees(settings: Settings) -> str:
@@ -42,11 +46,12 @@ def _plain(settings: Settings) -> bool:
     return _sees(settings) == "plain"
 
 
-def _ordinary(settings: Settings) -> bool:
+def _ordinary(settings: Settings, longer: bool) -> bool:
     return (
         _sees(settings) == "projected"
         and settings.get("encoder", "none") == "none"
         and settings.get("projection.family", "haar") == "haar"
+        and (settings["projection.length"] > 1) == longer
     )
 
 
@@ -63,8 +68,6 @@ def _only_frames(dataset: Dataset) -> Dataset:
 
 def _on_every_projection(dataset: Dataset) -> tuple[Contrast, ...]:
     """Compare random projections with each fixed isometry of the same norm."""
-    from freeproj.experiments.measures import tested_maps
-
     played = set.intersection(*(set(tested_maps(run)) for run in dataset.runs))
     return tuple(
         Contrast(what=f"random projections minus {name.replace('_', ' ')}", minus=name)
@@ -73,84 +76,33 @@ def _on_every_projection(dataset: Dataset) -> tuple[Contrast, ...]:
     )
 
 
+def _against(
+    what: str,
+    first: Callable[[Settings], bool],
+    second: Callable[[Settings], bool] = _frame,
+    **more: float,
+) -> Contrast:
+    return Contrast(what=what, first=first, second=second, match=_MATCH, **more)
+
+
 QUESTIONS = (
-    Question(
-        "frame-invariance",
-        "Agents that see coordinates in a frame earn the same on every isometric "
-        "projection, within 10 % of the headroom.",
-        "Theorem: coordinates in a frame do not depend on the projection",
-        _only_frames,
-        _on_every_projection,
-        expects="same",
-        study="invariant",
-        section="invariance",
-        opens=True,
-        needs=f"{_NEEDS}, tested on random, tile and minus_tile.",
-    ),
-    Question(
+    stated("frame-invariance", _only_frames, _on_every_projection),
+    stated(
         "frame-reaches-plain",
-        "On unseen projections agents with a frame reach 90 % of what the same agents "
-        "earn without a projection (counted from the best open-loop policy).",
-        "Theorem: restricting an agent to a frame loses nothing",
         _arms,
-        (
-            Contrast(
-                what="frame minus 90 % of plain",
-                first=_frame,
-                second=_plain,
-                match=_MATCH,
-                share=0.9,
-            ),
-        ),
-        study="invariant",
-        section="invariance",
-        opens=True,
-        needs=f'{_NEEDS}, and observation = "plain" of the same task.',
+        (_against("frame minus 90 % of plain", _frame, _plain, share=0.9),),
     ),
-    Question(
+    stated(
         "frame-one-projection",
-        "Trained under one fixed projection, agents with a frame are as good on unseen "
-        "projections as those trained under many, within 10 % of the headroom.",
-        "Theorem: the training distribution of coordinates is the same",
         _arms,
-        (
-            Contrast(
-                what="one projection minus many",
-                first=_frame_one,
-                second=_frame,
-                match=_MATCH,
-            ),
-        ),
-        expects="same",
-        study="invariant",
-        section="invariance",
-        opens=True,
-        needs=f"{_NEEDS}, also with n_words = 1 and redraw_every = 0.",
+        (_against("one projection minus many", _frame_one),),
     ),
-    Question(
+    stated(
         "ordinary-below-frame",
-        "Ordinary agents, with RP or FRP, earn less than agents with a frame on unseen "
-        "projections at this budget.",
-        "Measured; with enough training they may catch up",
         _arms,
         (
-            Contrast(
-                what="RP minus frame",
-                first=lambda s: _ordinary(s) and s["projection.length"] == 1,
-                second=_frame,
-                match=_MATCH,
-            ),
-            Contrast(
-                what="FRP minus frame",
-                first=lambda s: _ordinary(s) and s["projection.length"] > 1,
-                second=_frame,
-                match=_MATCH,
-            ),
+            _against("RP minus frame", functools.partial(_ordinary, longer=False)),
+            _against("FRP minus frame", functools.partial(_ordinary, longer=True)),
         ),
-        expects="less",
-        study="invariant",
-        section="invariance",
-        opens=True,
-        needs=f'{_NEEDS}, and encoder = "none" of the same task.',
     ),
 )

@@ -1,6 +1,6 @@
 """The questions about ordinary agents: Table 1, word length, fixed bases, adapting.
 
-Each is a declaration; `ask` answers it.
+Each is a declaration; `ask` answers it. What they say is in `questions.toml`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,19 @@ import numpy as np
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import last, tested_maps
 from freeproj.findings.cells import Cells
+from freeproj.findings.claims.texts import stated
 from freeproj.findings.numbers import PAPER_RESULTS
-from freeproj.findings.questions import Contrast, Question, Settings
+from freeproj.findings.questions import Contrast, Settings
 from freeproj.findings.selection import Kind, equal_storage, kind, of_kind
 
 __all__ = ["QUESTIONS", "tile_pair"]
 
 _CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
-_LENGTHS = Contrast(what="ℓ > 1 minus ℓ = 1", along="projection.length", reference=1)
+_ALONG: dict[str, Any] = {"along": "projection.length", "reference": 1}
+_LENGTHS = Contrast(what="ℓ > 1 minus ℓ = 1", **_ALONG)
+_CHOSEN = Contrast(
+    what="best ℓ > 1, chosen on other seeds, minus ℓ = 1", chosen=True, **_ALONG
+)
 _SEEING = (Kind.NO_REWARD, Kind.REWARD)
 
 
@@ -108,23 +113,29 @@ def _sign_contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
         return _family(settings) == "qr"
 
     return (
+        Contrast(what="on tile, ℓ > 1 minus ℓ = 1", first=raw, on=tile, **_ALONG),
         Contrast(
-            what="on tile, ℓ > 1 minus ℓ = 1", first=raw, on=tile,
-            along="projection.length", reference=1,
+            what="minus tile minus tile",
+            first=lambda s: raw(s) and plain(s),
+            on=minus,
+            minus=tile,
         ),
         Contrast(
-            what="minus tile minus tile", first=lambda s: raw(s) and plain(s),
-            on=minus, minus=tile,
+            what="the same minus that of Haar",
+            first=plain,
+            on=minus,
+            minus=tile,
+            along="projection.family",
+            reference="haar",
         ),
         Contrast(
-            what="the same minus that of Haar", first=plain, on=minus, minus=tile,
-            along="projection.family", reference="haar",
-        ),
-        Contrast(
-            what="chance minus tile", on=tile, minus="chance", turned=True,
+            what="chance minus tile",
+            on=tile,
+            minus="chance",
+            turned=True,
             first=lambda s: raw(s) and plain(s) and s["task"] in _CARD_TASKS,
         ),
-    )  # fmt: skip
+    )
 
 
 def _returns(cells: Cells, on: str, **settings: Any) -> float:
@@ -204,158 +215,58 @@ def _trial_numbers(cells: Cells) -> str:
     )
 
 
+_TO_BLANKED = Contrast(what="random projections minus blanked", minus="zero")
+_TO_CHANCE = Contrast(what="random projections minus chance", minus="chance")
+
 QUESTIONS = (
-    Question(
-        "sign-slip",
-        "The published pattern (RP below chance, FRP not) comes from matrices drawn by "
-        "QR without the sign correction: it appears with them, more than with Haar "
-        "matrices, and turns round on minus tile.",
-        "Table 1; uncorrected QR has a negative diagonal",
-        _tiled,
-        _sign_contrasts,
-        study="why-table-1",
-        opens=True,
-        needs='projection.family = "qr" with ℓ = 1, without reward, tested on tile and '
-        "minus_tile.",
-        numbers=_sign_numbers,
-    ),
-    Question(
+    stated("sign-slip", _tiled, _sign_contrasts, _sign_numbers),
+    stated(
         "haar-length",
-        "With Haar matrices, redrawn as the paper writes, the word length changes the "
-        "return on unseen random projections by at most 10 % of the headroom.",
-        "Theory: mean and covariance of the gradient do not depend on ℓ",
         _narrowed(
             Kind.NO_REWARD,
             keep=lambda s: _family(s) == "haar" and s.get("redraw_every", 1) != 0,
             maps=("random",),
         ),
         (_LENGTHS,),
-        expects="same",
-        study="as-written",
-        opens=True,
-        needs="Haar matrices, redrawn, no reward, ℓ = 1 and more, tested on random.",
-        otherwise="With Haar matrices, redrawn as the paper writes, the word length "
-        "changes the return on unseen random projections by more than 10 % of the "
-        "headroom.",
-        numbers=_seen_and_blanked,
+        _seen_and_blanked,
     ),
-    Question(
-        "storage",
-        "At equal storage (n matrices that stay fixed) longer words help on unseen "
-        "random projections: n^ℓ projections to train on instead of n.",
-        "Expected from theory; not in the paper",
-        _stored,
-        (_LENGTHS,),
-        study="storage",
-        opens=True,
-        needs="redraw_every = 0, one n_generators, ℓ = 1 and more, tested on random.",
-        numbers=_length_numbers,
-    ),
-    Question(
+    stated("storage", _stored, (_LENGTHS,), _length_numbers),
+    stated(
         "fixed-bases",
-        "Agents trained on fixed bases memorise: on unseen random projections they "
-        "earn what they earn with the observation blanked, within 10 % of the "
-        "headroom.",
-        "The authors' release never redraws its bases",
         _narrowed(
             *(Kind.NO_REWARD, Kind.RAW_QR),
             keep=lambda s: s.get("redraw_every", 1) == 0 and _without_reward(s),
             maps=("random", "zero"),
         ),
-        (Contrast(what="random projections minus blanked", minus="zero"),),
-        expects="same",
-        study="why-table-1",
-        opens=True,
-        needs="redraw_every = 0 without reward, tested on random projections.",
-        otherwise="Agents trained on fixed bases do not always memorise: in some tasks "
-        "they earn more on unseen random projections than with the observation "
-        "blanked.",
+        (_TO_BLANKED,),
     ),
-    Question(
+    stated(
         "chance-without-reward",
-        "Without the reward among its inputs every agent is at chance on the card "
-        "tasks under random projections, within 10 % of the headroom.",
-        "Symmetry theorem: relabelling the cards changes nothing that is seen",
         _narrowed(
             *(Kind.NO_REWARD, Kind.RAW_QR),
             keep=lambda s: s["task"] in _CARD_TASKS and _without_reward(s),
             maps=("random",),
         ),
-        (Contrast(what="random projections minus chance", minus="chance"),),
-        expects="same",
-        study="why-table-1",
-        opens=True,
-        needs="card tasks without reward, tested on random projections.",
+        (_TO_CHANCE,),
     ),
-    Question(
-        "frp-beats-rp",
-        "FRP (ℓ > 1) generalises better than RP (ℓ = 1) to the fixed test projection.",
-        "Generalization Gain, Table 1",
-        _papers,
-        (_LENGTHS,),
-        on="",
-        study="as-written",
-        needs="Haar matrices, projected observation, ℓ = 1 and a longer word.",
-    ),
-    Question(
-        "best-length",
-        "The best word length ℓ* is greater than 1.",
-        "Impact of Word Length, Table 2",
-        _papers,
-        (
-            Contrast(
-                what="best ℓ > 1, chosen on other seeds, minus ℓ = 1",
-                along="projection.length",
-                reference=1,
-                chosen=True,
-            ),
-        ),
-        on="",
-        study="as-written",
-        needs="Haar matrices, projected observation, ℓ = 1 and a longer word.",
-    ),
-    Question(
+    stated("frp-beats-rp", _papers, (_LENGTHS,)),
+    stated("best-length", _papers, (_CHOSEN,)),
+    stated(
         "in-context",
-        "With reward shown and new starts agents adapt to unseen random projections: "
-        "they earn more than with the observation blanked.",
-        "In-context learning, which the paper is about",
         _narrowed(Kind.IN_CONTEXT, maps=("random", "zero")),
-        (Contrast(what="random projections minus blanked", minus="zero"),),
-        study="in-context",
-        opens=True,
-        needs="reward shown, new starts, tested on random projections.",
-        numbers=_trial_numbers,
+        (_TO_BLANKED,),
+        _trial_numbers,
     ),
-    Question(
+    stated(
         "in-context-length",
-        "The word length changes the return on unseen random projections by at most "
-        "10 % of the headroom where the projection has to be learned in context "
-        "(reward shown, new starts).",
-        "The paper's question, asked where adapting pays",
         _narrowed(Kind.IN_CONTEXT, maps=("random",)),
         (_LENGTHS,),
-        expects="same",
-        study="in-context",
-        needs="reward shown, new starts, ℓ = 1 and more, on random projections.",
-        numbers=_length_numbers,
+        _length_numbers,
     ),
-    Question(
+    stated(
         "new-task",
-        "Training on other tasks beats chance on a task that was never seen.",
-        "Introduction: generalisation to unseen tasks",
         _held_out,
         (Contrast(what="task held out, minus chance", minus="chance"),),
-        study="held-out-task",
-        needs="runs tested on a task that they did not train on.",
     ),
-    Question(
-        "held-out-task",
-        "FRP (ℓ > 1) generalises better than RP (ℓ = 1) to a task that was not trained "
-        "on.",
-        "Introduction: generalisation to unseen tasks",
-        _held_out,
-        (_LENGTHS,),
-        study="held-out-task",
-        needs="runs tested on a task that they did not train on, ℓ = 1 and more.",
-    ),
+    stated("held-out-task", _held_out, (_LENGTHS,)),
 )

@@ -1,8 +1,8 @@
 """The figures by name. Compute, save, then draw.
 
 Every figure is a module with two functions: `compute(**options)` returns the numbers,
-`draw(numbers)` a matplotlib figure. `FIGURES` says which module and options belong to a
-name, so that the list of figures needs no drawing library. Your own figure is a
+`draw(numbers)` a matplotlib figure. `figures.toml` says which module and options belong
+to a name, so that the list of figures needs no drawing library. Your own figure is a
 `FigureSpec`, named `module:attribute` or added with `FIGURES.add(name, spec)`.
 """
 
@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,125 +73,10 @@ class FigureSpec:
         return import_own(self.module, f"figure {self.name!r}")
 
 
-_OF_RUNS: dict[str, Any] = {"needs_runs": True, "section": "training"}
-_SPECS = (
-    FigureSpec(
-        "study",
-        "What differs between your runs, overlaid: return per trial over updates",
-        "study",
-        own=True,
-        **_OF_RUNS,
-    ),
-    FigureSpec(
-        "why-table-1",
-        "Where Table 1 comes from: uncorrected QR beside Haar matrices, by projection",
-        "why_table_1",
-        study="why-table-1",
-        **_OF_RUNS,
-    ),
-    FigureSpec(
-        "storage",
-        "Held-out return against word length, with n matrices that stay fixed",
-        "storage",
-        study="storage",
-        **_OF_RUNS,
-    ),
-    FigureSpec(
-        "length-curves",
-        "Held-out returns for each word length, task by task (appendix F)",
-        "length_curves",
-        study="as-written",
-        **_OF_RUNS,
-    ),
-    FigureSpec(
-        "cartpole-curves",
-        "Training and held-out returns of RP and FRP (Fig. 3)",
-        "cartpole_curves",
-        study="as-written",
-        **_OF_RUNS,
-    ),
-    FigureSpec(
-        "adaptation",
-        "Return of each trial of an episode: what in-context learning looks like",
-        "adaptation",
-        study="in-context",
-        **_OF_RUNS,
-    ),
-    FigureSpec(
-        "effective-dimension",
-        "Effective dimension against the ridge, theory and measurement (Fig. 2 left)",
-        "effective_dimension",
-        section="kernel",
-    ),
-    FigureSpec(
-        "kernel-spectra",
-        "Spectra of √K for four word lengths, with theory (Fig. 2 right)",
-        "kernel_spectra",
-        section="kernel",
-        note="The limit is that of d → ∞; for ℓ = 8 it ends at 3.80. At d = 64, 0.4 % "
-        "of the singular values lie beyond that edge (one in every fourth draw), at "
-        "d = 256 0.06 %: an effect of finite d. It reaches farthest for long words, "
-        "because the sum over words is the ℓ-th power of the sum over letters, and "
-        "so are its fluctuations.",
-    ),
-    FigureSpec(
-        "cost-of-words",
-        "By how much words raise the risk of ridge regression, theory and simulation",
-        "cost_of_words",
-        section="kernel",
-    ),
-    FigureSpec(
-        "lsmdp",
-        "LSMDP: four distances from the optimum against word length (Fig. 4)",
-        "lsmdp",
-        section="planning",
-    ),
-    FigureSpec(
-        "lsmdp-spaces",
-        "LSMDP: costs and solution on the two state spaces (appendix E)",
-        "lsmdp_spaces",
-        section="planning",
-    ),
-    FigureSpec(
-        "cayley",
-        "Cayley graph of the free group F_2 in the Poincaré disk (Fig. 1 left)",
-        "cayley",
-        section="words",
-    ),
-    FigureSpec(
-        "overview",
-        "RP: independent matrices; FRP: words with shared prefixes (Fig. 1 right)",
-        "overview",
-        section="words",
-    ),
-    FigureSpec(
-        "block-spectra",
-        "Block spectra of words in O(64), after the partial transpose (appendix C)",
-        "block_spectra",
-    ),
-    FigureSpec(
-        "block-spectra-raw",
-        "Block spectra, not transposed: 0 and 16 only, for ℓ > 1 (appendix C)",
-        "block_spectra",
-        {"arrangement": "raw"},
-    ),
-    FigureSpec(
-        "block-spectra-shuffled",
-        "Block spectra, words shuffled: the same for every length (appendix C)",
-        "block_spectra",
-        {"arrangement": "shuffled"},
-    ),
-    FigureSpec(
-        "block-spectra-permutation",
-        "Block spectra in S(16), with and without the all-ones vector (appendix C)",
-        "block_spectra",
-        {"group": "permutation", "dim": 16},
-    ),
-)
-
 FIGURES: Registry[FigureSpec] = Registry("figure")
-for _spec in _SPECS:
-    FIGURES.add(_spec.name, _spec)
+with (Path(__file__).parent / "figures.toml").open("rb") as _file:
+    for _name, _fields in tomllib.load(_file).items():
+        FIGURES.add(_name, FigureSpec(_name, **_fields))
 OURS = frozenset(FIGURES)  # those of the package; an error in one is ours
 
 

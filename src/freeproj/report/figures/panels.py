@@ -15,11 +15,9 @@ from freeproj.report.figures.style import COLUMN, WIDE, length_colour
 from freeproj.storage.saved import Numbers
 
 __all__ = [
-    "draw_curve",
     "draw_level",
     "draw_log",
     "draw_panels",
-    "line_label",
     "mean_text",
     "panel_grid",
     "share_legend",
@@ -27,10 +25,11 @@ __all__ = [
 
 _CHANCE = {"color": "0.45", "lw": 0.8, "ls": (0, (1, 1.5)), "zorder": 1}
 _BLIND = {"color": "0.45", "lw": 0.8, "ls": (0, (5, 2, 1, 2)), "zorder": 1}
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#e69f00", "#9b4f8a", "#3d8fc4")
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 
 
-def draw_curve(
+def _draw_curve(
     axes: Axes, x: np.ndarray, numbers: Numbers, row: int, **style: Any
 ) -> None:
     """Draw the points of a row that have data, with their band."""
@@ -51,29 +50,36 @@ def draw_level(axes: Axes, kind: str, value: float) -> None:
     axes.axhline(value, label=label, **(_CHANCE if kind == "chance" else _BLIND))
 
 
-def line_label(numbers: Numbers, row: int) -> str:
-    """Name a line: "ℓ = 1 (RP)", or "ℓ = 4, 64 words" where that differs too."""
-    label, length = str(numbers["line"][row]), int(numbers["length"][row])
-    return f"{label} (RP)" if method(length) == "RP" else label
-
-
-def draw_panels(numbers: Numbers, x: str, per_trial: bool, ylabel: str) -> Figure:
-    """Draw a colour per word length, a column per task, a row per other settings.
+def draw_panels(
+    numbers: Numbers,
+    x: str = "updates",
+    *,
+    per_trial: bool = False,
+    ylabel: str = "return",
+    columns: Sequence[tuple[str, Numbers, str]] = (),
+) -> Figure:
+    """Draw a line per cell, a column per task, a row per other settings.
 
     Args:
         x: the name of the columns' places, `updates` or `trials`.
         per_trial: the returns are those of one trial.
+        columns: title, numbers and task of each, if not all tasks; on one scale.
     """
     rows = list(dict.fromkeys(numbers["panel"].tolist()))
     tasks = list(dict.fromkeys(numbers["task"].tolist()))
-    figure, panels = panel_grid(len(rows), len(tasks))
-    for column, task in enumerate(tasks):
-        panels[0, column].set_title(task_title(task))
-        panels[-1, column].set_xlabel(x.removesuffix("s"))
-        for axes, panel in zip(panels[:, column], rows, strict=True):
-            _draw_panel(axes, numbers, x, task, panel, per_trial)
-    for row, panel in enumerate(rows):
-        panels[row, 0].set_ylabel(f"{panel.replace(', ', chr(10))}\n{ylabel}")
+    chosen = columns or [(task_title(task), numbers, task) for task in tasks]
+    figure, panels = panel_grid(len(rows), len(chosen))
+    for column, (title, part, task) in zip(panels.T, chosen, strict=True):
+        column[0].set_title(title)
+        column[-1].set_xlabel(x.removesuffix("s"))
+        for axes, panel in zip(column, rows, strict=True):
+            _draw_panel(axes, part, x, task, panel, per_trial)
+    for axes, panel in zip(panels[:, 0], rows, strict=True):
+        axes.set_ylabel(f"{panel.replace(', ', chr(10))}\n{ylabel}".lstrip())
+    if columns:
+        ends = [axes.get_ylim() for axes in panels.flat]
+        for axes in panels.flat:
+            axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
     share_legend(figure, panels)
     return figure
 
@@ -146,18 +152,18 @@ def _draw_panel(
     order = here[np.argsort(numbers["length"][here], kind="stable")].tolist()
     seen: dict[int, int] = {}
     for row in order:
-        length = int(numbers["length"][row])
-        dash = _DASHES[seen.setdefault(length, 0) % len(_DASHES)]
-        seen[length] += 1
-        draw_curve(
-            axes,
-            numbers[x],
-            numbers,
-            row,
-            color=length_colour(length),
-            ls=dash,
-            label=line_label(numbers, row),
-        )
-    row = order[0]
-    share = numbers["n_trials"][row] if per_trial else 1
-    draw_level(axes, "chance", float(numbers["chance"][row] / share))
+        length, label = int(numbers["length"][row]), str(numbers["line"][row])
+        if "colour" in numbers:  # not by word length
+            number, place = divmod(int(numbers["colour"][row]), len(_COLOURS))
+            colour = _COLOURS[place]
+        else:
+            number, colour = seen.setdefault(length, 0), length_colour(length)
+            label += " (RP)" * (method(length) == "RP")
+        seen[length] = number + 1
+        style = {"color": colour, "ls": _DASHES[number % len(_DASHES)]}
+        _draw_curve(axes, numbers[x], numbers, row, label=label, **style)
+    share = numbers["n_trials"][order[0]] if per_trial else 1
+    chance, blind = (float(numbers[n][order[0]] / share) for n in ("chance", "blind"))
+    draw_level(axes, "chance", chance)
+    if blind > chance:
+        draw_level(axes, "blind", blind)

@@ -36,7 +36,7 @@ from freeproj.report.page.content import (
 from freeproj.report.page.html import write_page
 from freeproj.storage.saved import Numbers, load_numbers
 
-__all__ = ["Report", "key_lines", "make_report", "shipped"]
+__all__ = ["Report", "make_report", "shipped"]
 
 
 class Report(NamedTuple):
@@ -66,7 +66,6 @@ def make_report(
     published: Sequence[Dataset] | None = None,
     only: Sequence[str] = (),
     questions: Sequence[str] = (),
-    again: bool = False,
     follow: Callable[[Sequence[_Job]], Iterable[_Job]] = iter,
 ) -> Report:
     """Draw what is missing in `out`, write `out/report.html` and say what it shows.
@@ -77,7 +76,6 @@ def make_report(
             there are no own runs, and none beside own runs.
         only: names of figures; all of them by default.
         questions: further questions for the own runs, as `module:attribute`.
-        again: compute and draw again what exists already.
         follow: yields the figures as they are worked on, for a progress display.
     """
     out = Path(out)
@@ -88,7 +86,7 @@ def make_report(
     drawn: dict[str, list[Picture]] = {"own": [], "published": [], "analyses": []}
     missing: dict[str, str] = {}
     for job in follow(_jobs(specs, out, own, str(runs or ""), published)):
-        picture, why = _draw(job, again)
+        picture, why = _draw(job)
         kind = _kind(job, out)
         if picture is not None:
             drawn[kind].append(picture)
@@ -107,11 +105,6 @@ def make_report(
 def shipped() -> list[Dataset]:
     """Return the studies that ship with the package; there may be none."""
     return [load(name) for name in names()]
-
-
-def key_lines(answers: Sequence[Answer], most: int = 4) -> list[str]:
-    """Return the most important answers, one line each."""
-    return [str(answer) for answer in answers[:most]]
 
 
 def _read_own(runs: str | Path) -> Dataset:
@@ -152,11 +145,11 @@ def _kind(job: _Job, out: Path) -> str:
     return "own" if job.folder == out else "published"
 
 
-def _draw(job: _Job, again: bool) -> tuple[Picture | None, str]:
+def _draw(job: _Job) -> tuple[Picture | None, str]:
     """Draw a figure from the first study that has what it needs."""
     png = job.folder / f"{job.name.replace(':', '.')}.png"
     if not job.spec.needs_runs:
-        if again or not _is_there(png):
+        if not _is_there(png):
             try:
                 make_figure(job.name, png, beside=[".svg"])
             except Exception as error:
@@ -168,7 +161,7 @@ def _draw(job: _Job, again: bool) -> tuple[Picture | None, str]:
     for study in job.studies:
         try:
             numbers = compute_figure(job.name, {}, study)
-            if again or not _shows(png, numbers):
+            if not _shows(png, numbers):
                 save_figure(job.spec.load(), numbers, png, [".svg"])
         except Exception as error:
             if job.name in OURS and not isinstance(error, ValueError):

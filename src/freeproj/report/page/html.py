@@ -6,25 +6,21 @@ goes through `script_json`. The page's content policy forbids it any network req
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import jinja2
 import markupsafe
 
 from freeproj.findings.facts import versions
-from freeproj.findings.labels import GLOSSARY
-from freeproj.report.page.charts import CHARTS
+from freeproj.findings.labels import GLOSSARY, duration
 from freeproj.report.page.content import Part, Picture
 from freeproj.report.page.forest import forests
-from freeproj.report.page.json_data import plain, script_json
-from freeproj.report.page.widgets import WIDGETS
+from freeproj.report.page.widgets import WIDGETS, script_json
 from freeproj.storage.files import write_atomically
 
-__all__ = ["SECTIONS", "duration_text", "write_page"]
+__all__ = ["SECTIONS", "write_page"]
 
 # The sections of the analyses: name, title, and what a reader has to know first.
 SECTIONS = {
@@ -67,10 +63,10 @@ def write_page(
     Args:
         missing: figures that could not be drawn, and why.
     """
-    live = _Live()
-    for part in (published, own, analyses):
-        for picture in part.pictures if part else ():
-            live.add(picture)
+    data = {}
+    for picture in analyses.pictures:
+        if picture.name in WIDGETS:
+            data[picture.name] = WIDGETS[picture.name](picture.numbers)
     page = (
         _templates()
         .get_template("report.html.jinja")
@@ -81,10 +77,10 @@ def write_page(
             first=own or published,
             sections=SECTIONS,
             missing=missing or {},
-            live=live,
+            live=data,
             forests=forests,
             versions=versions(),
-            data=markupsafe.Markup(script_json(plain(live.data))),
+            data=markupsafe.Markup(script_json(data)),
             style=_raw("report.css"),
             scripts=[_raw(name) for name in _SCRIPTS],
         )
@@ -92,39 +88,6 @@ def write_page(
     path = Path(path)
     write_atomically(path, lambda file: file.write(page.encode()))
     return path
-
-
-def duration_text(seconds: float) -> str:
-    """Write a duration for people: "50 s", "3.4 min", "2.1 h"; unknown is a dash."""
-    if math.isnan(seconds):
-        return "–"
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.0f} s"
-
-
-class _Live:
-    """Which figures the page draws itself, and their data."""
-
-    def __init__(self):
-        self.data: dict[str, Any] = {"charts": [], "widgets": {}}
-        self._places: dict[int, tuple[str, str]] = {}
-
-    def add(self, picture: Picture) -> None:
-        """Take a figure's data in, if the page can draw it."""
-        if picture.name in CHARTS:
-            charts = self.data["charts"]
-            charts.append(CHARTS[picture.name](picture.numbers))
-            self._places[id(picture)] = ("chart", str(len(charts) - 1))
-        elif picture.name in WIDGETS:
-            name, data = WIDGETS[picture.name]
-            self.data["widgets"][name] = data(picture.numbers)
-            self._places[id(picture)] = ("widget", name)
-
-    def place(self, picture: Picture) -> tuple[str, str] | None:
-        """Return the kind and the name of the live version of a figure."""
-        return self._places.get(id(picture))
 
 
 def _templates() -> jinja2.Environment:
@@ -136,7 +99,7 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "duration": duration_text,
+        "duration": duration,
         "symbols": _symbols,
         "explained": _explained,
     }

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from freeproj.projection import cayley
-from freeproj.report.page.json_data import plain
 from freeproj.storage.saved import Numbers
 
-__all__ = ["WIDGETS", "dimension_data", "disk_data", "spectra_data"]
+__all__ = ["WIDGETS", "disk_data", "script_json"]
 
 _EVERY_FEW = [0, 4, 8, 12, 16, 20, 23]  # points of an edge: enough for a smooth arc
 
 
-def dimension_data(numbers: Numbers) -> dict[str, Any]:
+def script_json(data: Any) -> str:
+    """Return JSON that can stand in a <script> element whatever the texts in it."""
+    text = json.dumps(_plain(data), allow_nan=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """Round numbers to what a screen can show and turn nan into null."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.5g}") if math.isfinite(value) else None
+    return value
+
+
+def _dimension(numbers: Numbers) -> dict[str, Any]:
     """Return the measured d_eff/d; the page itself solves for the limit."""
     n_words = numbers["n_generators"].astype(float) ** numbers["lengths"]
     names = ("lengths", "ridges", "dim", "n_samples", "n_trials")
     return {
-        **{name: plain(numbers[name].tolist()) for name in names},
+        **{name: numbers[name].tolist() for name in names},
         "n_words": round(float(n_words[0])),
-        "measured": plain(numbers["measured_per_dimension"].tolist()),
-        "deviation": plain(numbers["deviation_per_dimension"].tolist()),
+        "measured": numbers["measured_per_dimension"].tolist(),
+        "deviation": numbers["deviation_per_dimension"].tolist(),
     }
 
 
-def spectra_data(numbers: Numbers) -> list[dict[str, Any]]:
+def _spectra(numbers: Numbers) -> list[dict[str, Any]]:
     """Return histogram and limit of √K for each length."""
     keys = {
         "length": "lengths",
@@ -40,8 +60,7 @@ def spectra_data(numbers: Numbers) -> list[dict[str, Any]]:
     }
     rows = range(len(numbers["lengths"]))
     return [
-        {key: plain(numbers[name][row].tolist()) for key, name in keys.items()}
-        for row in rows
+        {key: numbers[name][row].tolist() for key, name in keys.items()} for row in rows
     ]
 
 
@@ -54,8 +73,8 @@ def disk_data(depth: int = 5) -> dict[str, Any]:
         "words": [layout.spelled(vertex) for vertex in range(len(letters))],
         "letters": [list(word) for word in letters],
         "parents": [-1, *(index[word[:-1]] for word in letters[1:])],
-        "x": plain(np.real(layout.vertices).tolist()),
-        "y": plain(np.imag(layout.vertices).tolist()),
+        "x": np.real(layout.vertices).tolist(),
+        "y": np.imag(layout.vertices).tolist(),
         "edges": [_path(points[_EVERY_FEW]) for points in layout.edges],
     }
 
@@ -66,9 +85,9 @@ def _path(points: np.ndarray) -> str:
     return "M" + "L".join(places)
 
 
-# By figure: the widget's name, and its data from the figure's numbers.
-WIDGETS: dict[str, tuple[str, Callable[[Numbers], Any]]] = {
-    "effective-dimension": ("dimension", dimension_data),
-    "kernel-spectra": ("spectra", spectra_data),
-    "cayley": ("disk", lambda numbers: disk_data()),
+# By figure: the data of its live version.
+WIDGETS: dict[str, Callable[[Numbers], Any]] = {
+    "effective-dimension": _dimension,
+    "kernel-spectra": _spectra,
+    "cayley": lambda numbers: disk_data(),
 }

@@ -27,6 +27,9 @@ __all__ = ["FORMATS", "TABLES", "TableSpec", "format_table", "make_table"]
 FORMATS = ("terminal", "markdown", "latex", "csv", "json")
 
 
+_RESULTS = (result_records, results_grid)
+
+
 @dataclass(frozen=True)
 class TableSpec:
     """A table: numbers from a dataset, and how they are laid out."""
@@ -38,27 +41,16 @@ class TableSpec:
 
 
 TABLES: Registry = Registry("table")
-TABLES.add(
-    "table-results",
-    TableSpec("Returns beside the paper's (Table 1)", result_records, results_grid),
-)
-TABLES.add(
-    "table-lengths",
-    TableSpec("The best word length (Table 2)", length_records, lengths_grid),
-)
-TABLES.add(
-    "table-held-out",
-    TableSpec(
-        "Returns on a task held out from training",
-        result_records,
-        results_grid,
+for _name, _spec in {
+    "table-results": ("Returns beside the paper's (Table 1)", *_RESULTS),
+    "table-lengths": ("The best word length (Table 2)", length_records, lengths_grid),
+    "table-held-out": (
+        *("Returns on a task held out from training", *_RESULTS),
         {"protocol": "task"},
     ),
-)
-TABLES.add(
-    "table-maps",
-    TableSpec("Returns per trial on every test map", map_records, maps_grid),
-)
+    "table-maps": ("Returns per trial on every test map", map_records, maps_grid),
+}.items():
+    TABLES.add(_name, TableSpec(*_spec))
 
 
 def make_table(name: str, dataset: Dataset, **options: Any) -> Grid | None:

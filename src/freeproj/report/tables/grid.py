@@ -7,23 +7,26 @@ a terminal that is too narrow some columns are left out, and a note names them.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from freeproj.stats.intervals import Summary
 from freeproj.storage.names import printable
 
 __all__ = [
     "NONE",
     "Column",
     "Grid",
+    "flat_summary",
+    "number_text",
     "to_latex",
     "to_markdown",
-    "to_rich",
     "to_terminal",
 ]
 
@@ -43,6 +46,32 @@ _LATEX = {
     "≥": r"$\ge$",
     "…": r"\ldots{}",
 }
+
+
+def number_text(value: float, digits: int = 2) -> str:
+    """Write a number with some decimals, and no data as a dash."""
+    return NONE if math.isnan(value) else f"{value:z.{digits}f}"  # z: no -0.00
+
+
+def flat_summary(name: str, summary: Summary, *fields: str) -> dict[str, Any]:
+    """Return plain columns of a summary: its interval and these fields."""
+    low, high = (summary.interval or (math.nan, math.nan))[:2]
+    found = {f"{name}_{field}": getattr(summary, field) for field in fields}
+    return found | {f"{name}_low": low, f"{name}_high": high}
+
+
+_TABULAR = r"""\begin{table}
+\centering
+\caption{%s}
+\begin{tabular}{%s}
+\toprule
+%s
+\midrule
+%s
+\bottomrule
+\end{tabular}
+\end{table}
+"""
 
 
 class Column(NamedTuple):
@@ -107,8 +136,7 @@ class Grid:
         return 1 + sum(2 + width for width in longest)
 
 
-def to_rich(grid: Grid) -> RichTable:
-    """Return the table for a rich console."""
+def _rich(grid: Grid) -> RichTable:
     table = RichTable(
         title=grid.title,
         caption="\n".join(grid.notes),
@@ -134,7 +162,7 @@ def to_terminal(grid: Grid, width: int = 80) -> str:
     """
     grid = _printable(grid).within(width)
     console = Console(file=io.StringIO(), width=width, color_system=None, markup=False)
-    console.print(to_rich(_fold(grid)))
+    console.print(_rich(_fold(grid)))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     for mark, heading in _headings(grid).items():
         text = text.replace(mark, heading)
@@ -160,21 +188,11 @@ def to_latex(grid: Grid) -> str:
     grid = _printable(grid)
     align = "".join("l" if column.is_text else "r" for column in grid.columns)
     groups = ["\n".join(_latex_row(row, "  ") for row in g) for g in grid.groups]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_latex(' '.join((grid.title + '.', *grid.notes)))}}}",
-            rf"\begin{{tabular}}{{{align}}}",
-            r"\toprule",
-            _latex_row([column.name for column in grid.columns]),
-            r"\midrule",
-            "\n\\midrule\n".join(groups),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
+    return _TABULAR % (
+        _latex(" ".join((grid.title + ".", *grid.notes))),
+        align,
+        _latex_row([column.name for column in grid.columns]),
+        "\n\\midrule\n".join(groups),
     )
 
 
@@ -196,18 +214,9 @@ def _fold(grid: Grid) -> Grid:
 def _printable(grid: Grid) -> Grid:
     """Escape control characters and line ends: names come from files of others."""
     columns = [each._replace(name=printable(each.name)) for each in grid.columns]
-    groups = [
-        [tuple(printable(cell) for cell in row) for row in group]
-        for group in grid.groups
-    ]
+    groups = [[tuple(map(printable, row)) for row in group] for group in grid.groups]
     notes = [printable(note) for note in grid.notes]
-    return replace(
-        grid,
-        title=printable(grid.title),
-        columns=tuple(columns),
-        groups=groups,
-        notes=notes,
-    )
+    return Grid(printable(grid.title), tuple(columns), groups, notes)
 
 
 def _markdown(text: str) -> str:

@@ -18,8 +18,7 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import make_cells
 from freeproj.findings.labels import axis_name, run_counts, value_text
 from freeproj.findings.numbers import PAPER_LENGTHS
-from freeproj.report.tables.grid import NONE, Column, Grid
-from freeproj.report.tables.results import number_text
+from freeproj.report.tables.grid import NONE, Column, Grid, number_text
 from freeproj.stats import HalfChoice, half_choice
 
 __all__ = ["LengthRecord", "length_records", "lengths_grid"]

@@ -27,13 +27,12 @@ from freeproj.findings.labels import (
 )
 from freeproj.findings.map_returns import MAPS, possible
 from freeproj.findings.numbers import PAPER_RESULTS, PaperResult
-from freeproj.report.tables.grid import NONE, Column, Grid
+from freeproj.report.tables.grid import NONE, Column, Grid, flat_summary, number_text
 from freeproj.stats.intervals import Summary, summarise
 
-__all__ = ["MapRecord", "estimate_text", "interval_text", "map_records", "maps_grid"]
+__all__ = ["MapRecord", "interval_text", "map_records", "maps_grid"]
 
 _PAPER_TRIALS = 16
-_IN_HEADING = ("task",)
 _KEPT = ("tile_unit", "tile", "random", "zero")  # dropped last if not all maps fit
 
 
@@ -52,13 +51,7 @@ class MapRecord:
         """Return plain columns, for CSV and JSON."""
         fields = {**self.settings, "steps": self.steps}
         for name, each in {**self.maps, "mmer": self.mmer}.items():
-            low, high = (each.interval or (math.nan, math.nan))[:2]
-            fields |= {
-                f"{name}_mean": each.mean,
-                f"{name}_low": low,
-                f"{name}_high": high,
-                f"{name}_seeds": each.n,
-            }
+            fields |= flat_summary(name, each, "mean") | {f"{name}_seeds": each.n}
         trials = self.levels.n_trials
         return fields | {
             "chance": self.levels.chance / trials,
@@ -111,12 +104,11 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
     )
 
 
-def estimate_text(summary: Summary) -> str:
+def _estimate(summary: Summary) -> str:
     """Write a mean with its standard error; a dash without data."""
     if not summary.n:
         return NONE
-    mean = f"{round(summary.mean, 2) + 0.0:.2f}"  # never -0.00
-    error = summary.std / math.sqrt(summary.n)
+    mean, error = number_text(summary.mean), summary.std / math.sqrt(summary.n)
     return mean if math.isnan(error) else f"{mean}±{error:.2f}"
 
 
@@ -124,8 +116,8 @@ def interval_text(summary: Summary) -> str:
     """Write the 95 % interval; a dash below three seeds."""
     if summary.interval is None:
         return NONE
-    low, high = (round(end, 2) + 0.0 for end in summary.interval[:2])
-    return f"[{low:.2f}, {high:.2f}]"
+    low, high = map(number_text, summary.interval[:2])
+    return f"[{low}, {high}]"
 
 
 def _record(cells: Cells, key: Key) -> MapRecord:
@@ -170,29 +162,16 @@ def _ordered_maps(records: Sequence[MapRecord]) -> list[str]:
 def _shown_axes(records: Sequence[MapRecord]) -> list[str]:
     """Return the axes that differ between lines; the word length always."""
     axes = dict.fromkeys(axis for record in records for axis in record.settings)
-    return [
-        axis
-        for axis in axes
-        if axis == "projection.length"
-        or (
-            axis not in _IN_HEADING
-            and len({str(record.settings.get(axis)) for record in records}) > 1
-        )
-    ]
+    values = {axis: {str(r.settings.get(axis)) for r in records} for axis in axes}
+    varied = {axis for axis, found in values.items() if len(found) > 1} - {"task"}
+    return [axis for axis in axes if axis in varied | {"projection.length"}]
 
 
 def _heading(record: MapRecord, width: int) -> tuple[str, ...]:
     levels, trials = record.levels, record.levels.n_trials
-    said = {
-        "chance": levels.chance,
-        "best open-loop": levels.blind,
-        "ceiling": levels.ceiling,
-    }
-    known = [
-        f"{name} {value / trials:.2f}"
-        for name, value in said.items()
-        if not math.isnan(value)
-    ]
+    names = {"chance": "chance", "blind": "best open-loop", "ceiling": "ceiling"}
+    said = {text: getattr(levels, name) / trials for name, text in names.items()}
+    known = [f"{name} {v:.2f}" for name, v in said.items() if not math.isnan(v)]
     title = task_title(str(record.settings["task"]))
     text = f"{title} ({', '.join(known)})" if known else title
     return (text, *[""] * (width - 1))
@@ -206,11 +185,11 @@ def _line(
     return (
         *(short_value(axis, record.settings.get(axis)) for axis in axes),
         str(max((each.n for each in record.maps.values()), default=0)),
-        *(estimate_text(each) for each in found),
+        *(_estimate(each) for each in found),
         *(interval_text(each) for each in found),
-        estimate_text(record.mmer),
-        _number(_of_paper(record.paper, "raw")),
-        _number(_of_paper(record.paper, "mmer")),
+        _estimate(record.mmer),
+        number_text(_of_paper(record.paper, "raw")),
+        number_text(_of_paper(record.paper, "mmer")),
     )
 
 
@@ -220,10 +199,6 @@ def _head(name: str) -> str:
 
 def _of_paper(paper: PaperResult | None, score: str) -> float:
     return math.nan if paper is None else getattr(paper, score).mean / _PAPER_TRIALS
-
-
-def _number(value: float) -> str:
-    return NONE if math.isnan(value) else f"{value:.2f}"
 
 
 def _paper_notes(records: Sequence[MapRecord]) -> list[str]:

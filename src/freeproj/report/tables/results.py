@@ -22,7 +22,7 @@ from freeproj.experiments.measures import map_of
 from freeproj.findings.answers import HEADROOM, RETURN, Finding
 from freeproj.findings.asking import ask
 from freeproj.findings.baselines import Levels
-from freeproj.findings.cells import COUNTING, Cells, Key, make_cells
+from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.contrasts import uses_observation
 from freeproj.findings.labels import (
     axis_name,
@@ -36,11 +36,11 @@ from freeproj.findings.labels import (
 from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
 from freeproj.findings.questions import Contrast, Question
 from freeproj.findings.selection import Kind, kind
-from freeproj.report.tables.grid import NONE, Column, Grid
+from freeproj.report.tables.grid import NONE, Column, Grid, flat_summary, number_text
 from freeproj.stats import Audit, ChanceLine, luckiest
 from freeproj.stats.intervals import Summary, summarise
 
-__all__ = ["ResultRecord", "number_text", "result_records", "results_grid"]
+__all__ = ["ResultRecord", "result_records", "results_grid"]
 
 _IN_METHOD = ("task", "memory", "projection.length")
 _NAN = math.nan
@@ -69,17 +69,13 @@ class ResultRecord:
 
     def flat(self) -> dict[str, Any]:
         """Return plain columns, for CSV and JSON."""
-        fields = dict(self.settings)
-        for name in ("score", "mmer"):
-            summary: Summary = getattr(self, name)
-            low, high = (summary.interval or (_NAN, _NAN))[:2]
-            fields |= {
-                f"{name}_{key}": getattr(summary, key)
-                for key in ("n", "mean", "std", "median", "iqm")
-            } | {f"{name}_low": low, f"{name}_high": high}
+        keys = ("n", "mean", "std", "median", "iqm")
         gap = self.difference
         ends = (gap and gap.interval) or (_NAN, _NAN)
-        return fields | {
+        return {
+            **self.settings,
+            **flat_summary("score", self.score, *keys),
+            **flat_summary("mmer", self.mmer, *keys),
             "difference": gap.value if gap else _NAN,
             "difference_low": ends[0],
             "difference_high": ends[1],
@@ -99,36 +95,30 @@ class ResultRecord:
 
 
 def result_records(
-    dataset: Dataset, protocol: str = "projection", counting: str = COUNTING
+    dataset: Dataset, protocol: str = "projection"
 ) -> list[ResultRecord]:
     """Return all cells of a dataset, in the order of their axes."""
     cells = make_cells(dataset, protocol)
     compared = _compared(dataset, protocol)
-    records = []
-    for key, runs in cells.runs.items():
-        records.append(
-            ResultRecord(
-                settings=cells.settings(key),
-                score=summarise(list(cells.scores(key, counting=counting).values())),
-                mmer=summarise(
-                    list(cells.scores(key, reduce="max", counting=counting).values())
-                ),
-                difference=compared.get(runs[0]),
-                audit=uses_observation(cells, [key]),
-                levels=cells.levels(key),
-                luck=_luck(cells, key, counting),
-                budget=_budget([_last(run.updates) for run in runs]),
-                n_unfinished=_unfinished(cells, key, counting),
-                without_verdict=_reason(cells, key, compared.get(runs[0])),
-                sees_reward=bool(cells.get(key, "previous_reward", False)),
-            )
+    return [
+        ResultRecord(
+            settings=cells.settings(key),
+            score=summarise(list(cells.scores(key).values())),
+            mmer=summarise(list(cells.scores(key, reduce="max").values())),
+            difference=compared.get(runs[0]),
+            audit=uses_observation(cells, [key]),
+            levels=cells.levels(key),
+            luck=_luck(cells, key),
+            budget=_budget(runs),
+            n_unfinished=_unfinished(cells, key),
+            without_verdict=_reason(cells, key, compared.get(runs[0])),
+            sees_reward=bool(cells.get(key, "previous_reward", False)),
         )
-    return records
+        for key, runs in cells.runs.items()
+    ]
 
 
-def results_grid(
-    records: Sequence[ResultRecord], dataset: Dataset, counting: str = COUNTING
-) -> Grid:
+def results_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
     """Lay the records out task by task, with the levels and the paper's below each."""
     axes = [a for a in (records[0].settings if records else {}) if a not in _IN_METHOD]
     columns = (
@@ -149,47 +139,32 @@ def results_grid(
         for _, group in groupby(records, key=lambda record: record.task)
     ]
     title = "Held-out return of an episode"
-    return Grid(title, columns, groups, _notes(records, dataset, counting))
+    return Grid(title, columns, groups, _notes(records, dataset))
 
 
-def number_text(value: float, digits: int = 2) -> str:
-    """Write a number with some decimals, and no data as a dash."""
-    if math.isnan(value):
-        return NONE
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # no -0.00
-
-
-def _last(updates: np.ndarray) -> int:
-    return int(updates[-1]) if len(updates) else 0
-
-
-def _budget(updates: Sequence[int]) -> tuple[int, int]:
+def _budget(runs: Sequence[RunRecord]) -> tuple[int, int]:
+    updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
     return min(updates), max(updates)
 
 
-def _episodes(cells: Cells, key: Key, name: str, counting: str) -> list[float]:
-    """Sum a count over the evaluations of each run."""
-    found = []
-    for run in cells.runs[key]:
-        column = f"test/{map_of(run)}/{counting}/{name}"
-        found.append(float(np.nansum(run.metrics.get(column, np.zeros(1)))))
-    return found
+def _episodes(cells: Cells, key: Key, name: str) -> list[np.ndarray]:
+    """Return a count of the evaluations of each run."""
+    return [
+        np.nan_to_num(run.metrics.get(f"test/{map_of(run)}/episodes/{name}", []))
+        for run in cells.runs[key]
+    ]
 
 
-def _unfinished(cells: Cells, key: Key, counting: str) -> float:
-    ended = sum(_episodes(cells, key, "n_finished", counting))
-    cut = sum(_episodes(cells, key, "n_unfinished", counting))
+def _unfinished(cells: Cells, key: Key) -> float:
+    counts = (_episodes(cells, key, name) for name in ("n_finished", "n_unfinished"))
+    ended, cut = (float(np.concatenate(count).sum()) for count in counts)
     return cut / (ended + cut) if ended + cut else _NAN
 
 
-def _luck(cells: Cells, key: Key, counting: str) -> ChanceLine | None:
+def _luck(cells: Cells, key: Key) -> ChanceLine | None:
     """Return the luckiest policy that never learns, with its MMER in as many tests."""
     levels = cells.levels(key)
-    counts = [
-        run.metrics.get(f"test/{map_of(run)}/{counting}/n_finished", np.zeros(0))
-        for run in cells.runs[key]
-    ]
-    seen = [column[column > 0] for column in counts]
+    seen = [column[column > 0] for column in _episodes(cells, key, "n_finished")]
     n_evaluations = round(np.mean([len(each) for each in seen])) if seen else 0
     if not levels.luck or not n_evaluations:
         return None
@@ -344,13 +319,11 @@ def _difference(record: ResultRecord) -> str:
     return f"{text} [{low}, {high}]"
 
 
-def _notes(
-    records: Sequence[ResultRecord], dataset: Dataset, counting: str
-) -> list[str]:
+def _notes(records: Sequence[ResultRecord], dataset: Dataset) -> list[str]:
     maps = dict.fromkeys(map_title(map_of(run)) for run in dataset.runs)
     returns = (
         f"Return: mean of the last three evaluations, tested on {', '.join(maps)}, "
-        + _COUNTINGS[counting]
+        "counting the first episode of every environment"
     )
     if any(_paper_rows([record]) for record in records):
         returns += (
@@ -391,9 +364,3 @@ def _notes(
             "Agents of these runs see their previous reward; the paper's do not."
         )
     return notes
-
-
-_COUNTINGS = {
-    "episodes": "counting the first episode of every environment",
-    "window": "counting episodes completed within the window",
-}

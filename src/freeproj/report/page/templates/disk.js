@@ -1,6 +1,6 @@
 "use strict";
 // The tree of words: point at a vertex or walk by keys; see what two words share.
-report.widgets.disk = (box, data) => {
+report.widgets.cayley = (box, data) => {
   box.classList.add("disk");
   const view = report.make("div", { className: "disk-view", tabIndex: 0 }, box), side = report.make("div", {}, box);
   view.setAttribute("role", "application");
@@ -110,4 +110,4 @@ report.widgets.disk = (box, data) => {
 };
 
 for (const box of document.querySelectorAll("[data-widget]"))
-  report.widgets[box.dataset.widget](box, report.data.widgets[box.dataset.widget]);
+  report.widgets[box.dataset.widget](box, report.data[box.dataset.widget]);

@@ -25,7 +25,7 @@ report.slider = (box, text, settings) => {
   return { input, show: value => { output.textContent = value; input.setAttribute("aria-valuetext", value); } };
 };
 
-report.widgets.dimension = (box, data) => {
+report.widgets["effective-dimension"] = (box, data) => {
   const controls = report.make("div", { className: "controls" }, box);
   const ridges = Array.from({ length: 121 }, (_, i) => 10 ** (-4.2 + i * 4.4 / 120));
   const ridgeSlider = report.slider(controls, "ridge γ", { min: -4, max: 0, step: 0.05, value: -2 });
@@ -66,7 +66,7 @@ report.widgets.dimension = (box, data) => {
 };
 
 // Spectra of √K, one length at a time or all limits together.
-report.widgets.spectra = (box, data) => {
+report.widgets["kernel-spectra"] = (box, data) => {
   const controls = report.make("div", { className: "controls" }, box), choices = [...data.map(each => String(each.length)), "all"];
   let chosen = choices.at(-2);
   choices.forEach(value => {

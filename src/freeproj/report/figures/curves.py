@@ -1,0 +1,115 @@
+"""Curves of runs: `study`, `length-curves`, `cartpole-curves`, `adaptation`.
+
+Lines are means over seeds, bands 95 % intervals of that mean, from three seeds on.
+
+- `length-curves` (appendix F): held-out returns over updates, a colour per word length,
+  a column of panels per task, a row per memory and whatever else the runs vary.
+- `cartpole-curves` (Fig. 3): one task, training beside held out. Training returns count
+  what ended while collecting, held-out ones the first episode of every environment.
+- `adaptation` (beyond the paper): the return of trial 1, 2, … within an episode, in the
+  last evaluation. Weights are frozen and trials restart alike, so whatever rises from
+  left to right was learned from the trials before.
+- `study`: all configurations of a task in one panel, named by the settings that vary;
+  returns per trial, on random projections where the runs were tested on them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from freeproj.experiments.dataset import Dataset
+from freeproj.findings.cells import Cells
+from freeproj.findings.curves import curve_numbers, need_runs, trial_numbers
+from freeproj.findings.labels import map_title, settings_text, task_title
+from freeproj.report.figures.panels import draw_panels, mean_text
+from freeproj.storage.saved import Numbers
+
+__all__ = ["compute", "draw"]
+
+_SPLITS = {"train": "training, random words", "test": "held-out map"}
+
+
+def compute(
+    dataset: Dataset,
+    show: str = "test",
+    task: str = "",
+    protocol: str = "projection",
+    on: str = "",
+    running_maximum: bool = False,
+) -> dict[str, np.ndarray]:
+    """Return the curves of all cells of a dataset, a row each.
+
+    Args:
+        show: `test` or `train` over updates, `both`, `trials` of an episode, or `study`
+            (`test` per trial, on the same projection for all).
+        task: only this one.
+        on: the test projection; by default each run's first one, and
+            `dataset.test_map` for `study`.
+    """
+    if show == "study" and all(r.settings.get("evaluation.task") for r in dataset.runs):
+        protocol = "task"
+    cells = need_runs(dataset, protocol)
+    known = list(dict.fromkeys(cells.task(key) for key in cells.runs))
+    if task and task not in known:
+        raise ValueError(
+            f"No {task} in these runs. Tasks there: {', '.join(known)}; choose one "
+            "with --set task=NAME."
+        )
+    if task:
+        cells = cells.where(lambda key: cells.task(key) == task)
+    if show == "trials":
+        return trial_numbers(cells)
+    if show == "study":
+        return _study(cells, on or dataset.test_map)
+    if show != "both":
+        return curve_numbers(cells, show, running_maximum, on)
+    train, test = (curve_numbers(cells, s, running_maximum, on) for s in _SPLITS)
+    return {**{f"train_{name}": column for name, column in train.items()}, **test}
+
+
+def _study(cells: Cells, on: str) -> dict[str, np.ndarray]:
+    numbers = curve_numbers(cells, on=on)
+    keys = [cells.settings(key, "task") for key in cells.runs]
+    varied = [axis for axis in keys[0] if len({str(key[axis]) for key in keys}) > 1]
+    names = {
+        cells.label(key): settings_text({a: cells.settings(key)[a] for a in varied})
+        for key in cells.runs
+    }
+    lines = [names[name] or "all runs" for name in numbers["name"].tolist()]
+    order = list(dict.fromkeys(lines))
+    share = numbers["n_trials"][:, None]
+    return {
+        **numbers,
+        **{name: numbers[name] / share for name in ("mean", "low", "high")},
+        "panel": np.full(len(lines), ""),
+        "line": np.array(lines),
+        "colour": np.array([order.index(line) for line in lines]),
+        "on": np.array(map_title(on)),
+    }
+
+
+def draw(numbers: Numbers) -> Figure:
+    """Draw tasks beside each other and other settings below each other."""
+    told = mean_text(numbers["n_runs"])
+    kind = "largest return so far" if numbers["running_maximum"] else "return"
+    if "trials" in numbers:
+        figure = draw_panels(numbers, "trials", per_trial=True)
+        title = f"Return of each trial of an episode, last evaluation: {told}"
+    elif "on" in numbers:
+        figure = draw_panels(numbers, per_trial=True, ylabel="return per trial")
+        n_lines = len(set(numbers["line"].tolist()))
+        figure.set_figheight(2.4 + 0.16 * n_lines)  # the legend stands below
+        title = f"On {numbers['on']}: {told}"
+    elif "train_mean" in numbers:
+        train = {n[6:]: v for n, v in numbers.items() if n.startswith("train_")}
+        task, parts = str(numbers["task"][0]), {"train": train, "test": numbers}
+        columns = [(title, parts[split], task) for split, title in _SPLITS.items()]
+        figure = draw_panels(numbers, columns=columns, ylabel="return of an episode")
+        title = f"{task_title(task)}: {kind}, {told}"
+    else:
+        figure = draw_panels(numbers)
+        which = "Held-out" if numbers["split"] == "test" else "Training"
+        title = f"{which} {kind} of an episode: {told}"
+    figure.suptitle(title, fontsize=8.5)
+    return figure
