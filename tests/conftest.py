@@ -1,6 +1,7 @@
 """Fixtures that every test may use."""
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from hypothesis import settings
 
 # Compiled programs of the tests do not go into the user's own cache.
 os.environ["FREEPROJ_CACHE"] = str(Path(tempfile.gettempdir()) / "freeproj-tests")
+
+# A shell's background jobs ignore Ctrl-C, and so would the programs that tests stop.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, nothing about the code.
 settings.register_profile("patient", deadline=None)

@@ -93,4 +93,4 @@ def test_continuous_tasks_are_refused_with_those_that_can_be_played(capsys):
     assert stop.value.code == 2
     error = capsys.readouterr().err
     assert "got StatelessPendulum, whose actions are real numbers" in error
-    assert "Playable: StatelessCartPole, HigherLower" in error
+    assert "`freeproj envs` lists the numbers of actions" in error

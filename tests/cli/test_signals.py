@@ -4,6 +4,7 @@ Commands are real processes. A signal is sent at any instant between the moment 
 program takes signals over from Python, some 50 ms after its start, and its end.
 """
 
+import itertools
 import os
 import random
 import signal
@@ -81,13 +82,17 @@ def disturb(name, folder, chance, longest):
 def send(name, folder, n_signals, seed):
     """Return what came of signals that a command was sent before its end."""
     chance, longest, found = random.Random(seed), duration(name, folder), []
-    while len(found) < n_signals:
-        outcome = disturb(name, folder, chance, longest)
+    for attempt in itertools.count():
+        if len(found) == n_signals:
+            return found
+        # In a folder of its own, as a finished sweep has nothing left to stop.
+        (place := folder / str(attempt)).mkdir()
+        outcome = disturb(name, place, chance, longest)
         found += [outcome] if outcome else []
         # It may have been done when the signal came, and only had to leave.
-        if outcome and outcome[1] == 0 and outcome[3] < longest / 4:
+        if outcome and outcome[1] == 0 and outcome[3] < max(longest / 4, 1.0):
             found.pop()
-    return found
+    raise AssertionError
 
 
 def check(found):

@@ -61,7 +61,7 @@ def certify(
     cards: tuple[Path, ...],
     require: str | None,
     as_json: bool,
-    **how: int | None,
+    **how: Any,
 ) -> None:
     """Say whether AGENT adapts to projections it has never seen.
 
@@ -73,7 +73,7 @@ def certify(
 
     policy = _load(agent)
     with working("playing"):
-        chosen = {name: value or 0 for name, value in how.items()}
+        chosen: Any = {name: value or 0 for name, value in how.items()}
         found = play(policy, task, name=agent, **chosen)
     for card in cards:
         found.save(card)

@@ -59,8 +59,9 @@ def _plain(value: Any) -> Any:
 
 def number(value: Any, digits: int = 2) -> str:
     """Write a number with some decimals, and no data as a dash."""
-    known = value is not None and math.isfinite(value)
-    return f"{float(value):z.{digits}f}" if known else "–"
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{float(value):z.{digits}f}"
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:

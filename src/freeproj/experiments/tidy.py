@@ -63,5 +63,6 @@ def _text(value: Any) -> str:
     """Write a cell; text that a spreadsheet would take for a formula is quoted."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    is_plain = isinstance(value, str) and value[:1] not in tuple("=+-@\t\r")
-    return value if is_plain else json.dumps(value)
+    if isinstance(value, str) and value[:1] not in tuple("=+-@\t\r"):
+        return value
+    return json.dumps(value)

@@ -81,8 +81,8 @@ class ShownVectorObservation(gym.vector.VectorWrapper, RecordConstructorArgs):
         observations, info = self.env.reset(seed=seed, options=options)  # pyright: ignore
         if isinstance(seed, int | np.integer):
             seed = [int(seed) + index for index in range(self.num_envs)]
-        for index in np.flatnonzero(mask).tolist() if seed is not None else ():
-            if (each := seed[index]) is not None:
+        for index, each in enumerate(seed or ()):
+            if mask[index] and each is not None:
                 self._episodes.reseed(index, each)
         self._episodes.begin(mask)
         self._ended = self._ended & ~mask

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import tested_maps
@@ -80,7 +81,7 @@ def _against(
     what: str,
     first: Callable[[Settings], bool],
     second: Callable[[Settings], bool] = _frame,
-    **more: float,
+    **more: Any,
 ) -> Contrast:
     return Contrast(what=what, first=first, second=second, match=_MATCH, **more)
 
