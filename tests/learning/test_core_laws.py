@@ -16,7 +16,8 @@ from freeproj.learning.config import (
 )
 from freeproj.learning.learn import Batch, optimizer_of
 from freeproj.learning.rollout import collect
-from freeproj.learning.train import draw_params, start
+from freeproj.learning.schedule import evaluation_inputs, run_evaluation
+from freeproj.learning.train import draw_params, start, update
 
 
 def small(**settings) -> TrainConfig:
@@ -88,3 +89,18 @@ def test_the_linear_schedule_ends_with_the_last_minibatch_of_the_last_update():
     # Adam moves by the rate where the gradient never changes.
     expected = rate * (1 - np.arange(n_minibatches + 1) / n_minibatches)
     np.testing.assert_allclose(steps, expected, rtol=1e-3, atol=1e-9)
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("memory", ["gru", "lstm", "s5"])
+def test_no_program_calls_lapack_which_can_wait_for_itself_for_ever(memory):
+    config = small(memory=memory, encoder="frame")
+
+    def run(key):
+        state, params = start(key, config), draw_params(key, config)
+        tested = run_evaluation(state.agent, *evaluation_inputs(key, 1, config), config)
+        return update(state, params, config), tested
+
+    program = jax.jit(run).lower(jax.random.key(0)).as_text()
+    assert "lapack" not in program
+    assert "triangular_solve" not in program

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
 __all__ = ["Dense", "orthogonal_layers", "orthogonal_squares"]
 
@@ -58,6 +58,22 @@ def orthogonal_layers(
 def orthogonal_squares(
     keys: Key[Array, " n"], size: int
 ) -> Float[Array, "n size size"]:
-    """Draw an orthogonal matrix for each key."""
-    draw = jax.nn.initializers.orthogonal()
-    return jax.vmap(lambda key: draw(key, (size, size)))(keys)
+    """Draw an orthogonal matrix for each key: Q of a Gaussian QR with positive R."""
+    gaussians = jax.vmap(lambda key: jax.random.normal(key, (size, size)))(keys)
+    return jax.vmap(_orthonormal)(gaussians)
+
+
+def _orthonormal(matrix: Float[Array, "d d"]) -> Float[Array, "d d"]:
+    """Make the columns orthonormal one after the other, each against those before.
+
+    By hand, since two QRs at a time can wait for each other for ever in jaxlib's LAPACK
+    (see `freeproj.projection.matrices`). Twice is enough for float32.
+    """
+
+    def step(place: Int[Array, ""], done: Float[Array, "d d"]) -> Float[Array, "d d"]:
+        column = matrix[:, place]
+        for _ in range(2):
+            column = column - done @ (done.T @ column)
+        return done.at[:, place].set(column / jnp.linalg.norm(column))
+
+    return jax.lax.fori_loop(0, len(matrix), step, jnp.zeros_like(matrix))

@@ -65,9 +65,10 @@ def certify(
 ) -> None:
     """Say whether AGENT adapts to projections it has never seen.
 
-    AGENT is an agent that ships with freeproj (cartpole, flash-cards, repeat-first), a
-    run's folder, an exported file, a model saved by Stable-Baselines3 or sb3-contrib
-    (.zip; loading one may run code in it), or your own policy as module:attribute.
+    AGENT is an agent that ships with freeproj (cartpole, flash-cards,
+    minesweeper, repeat-first), a run's folder, an exported file, a model saved by
+    Stable-Baselines3 or sb3-contrib (.zip; loading one may run code in it), or your
+    own policy as module:attribute.
     """
     from freeproj.adapters.certify import certify as play
 

@@ -65,7 +65,7 @@ def evaluate(
     """Test the agent of RUN on several maps at once; its weights stay frozen.
 
     RUN is a run's folder, an exported file, or an agent that ships with freeproj:
-    cartpole, flash-cards, repeat-first.
+    cartpole, flash-cards, minesweeper, repeat-first.
     """
     from freeproj.experiments.agents import load_agent
     from freeproj.learning.evaluate import evaluate as measure

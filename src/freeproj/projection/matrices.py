@@ -201,8 +201,9 @@ def _frame(
     if columns == dim:
         return _haar_matrix(key, dim, None, signed)
     v, gram, signs = _reflectors(jax.random.normal(key, (columns, dim)))
-    solved = jax.lax.linalg.triangular_solve(gram, v[:, :columns], left_side=True)
-    frame = jnp.eye(dim, columns, dtype=v.dtype) - v.T @ solved
+    frame = jnp.eye(dim, columns, dtype=v.dtype) - v.T @ (
+        _inverse_of_upper(gram) @ v[:, :columns]
+    )
     return frame * signs if signed else frame
 
 
@@ -223,12 +224,8 @@ def _haar_matrix(
     if low == 0:
         return signs[None, :] if signed else jnp.ones_like(signs)[None, :]
     w, gram_w, signs_w = _reflectors(fresh[high * dim :].reshape(low, low))
-    # One batched solve for both: XLA may hang if several run at the same time.
-    grams = jnp.stack([gram, jnp.eye(high, dtype=v.dtype).at[:low, :low].set(gram_w)])
-    eyes = jnp.broadcast_to(jnp.eye(high, dtype=v.dtype), grams.shape)
-    t, t_w = jax.lax.linalg.triangular_solve(grams, eyes, left_side=True)
-    first = jnp.eye(dim, dtype=v.dtype) - v.T @ (t @ v)
-    second = jnp.eye(low, dtype=v.dtype) - w.T @ (t_w[:low, :low] @ w)
+    first = jnp.eye(dim, dtype=v.dtype) - v.T @ (_inverse_of_upper(gram) @ v)
+    second = jnp.eye(low, dtype=v.dtype) - w.T @ (_inverse_of_upper(gram_w) @ w)
     if not signed:
         # LAPACK leaves the last entry as it is, while our last reflection flips it.
         signs, signs_w = jnp.ones_like(signs), jnp.ones_like(signs_w).at[-1].set(-1)
@@ -252,6 +249,29 @@ def _reflectors(
     v = x + (towards * norms)[:, None] * jnp.eye(*x.shape, dtype=x.dtype)
     half_squares = norms * (norms + jnp.abs(corner))
     return v, jnp.triu(v @ v.T, 1) + jnp.diag(half_squares), -towards
+
+
+def _inverse_of_upper(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
+    """Invert an upper triangular matrix: blocks of 1, then of 2, 4, 8, …
+
+    [[A, B], [0, C]] has the inverse [[A⁻¹, -A⁻¹BC⁻¹], [0, C⁻¹]]. Products only: jaxlib's
+    LAPACK, of which JAX's own solver is made, waits for ever if as many calls run at a
+    time as there are threads.
+    """
+    n = len(matrix)
+    whole = 1 << max(n - 1, 0).bit_length()
+    padded = jnp.eye(whole, dtype=matrix.dtype).at[:n, :n].set(matrix)
+    inverses = 1 / jnp.diagonal(padded)[:, None, None]
+    while len(inverses) > 1:
+        size = inverses.shape[1]
+        a, c = inverses[0::2], inverses[1::2]
+        pair = jnp.arange(len(a))
+        grid = padded.reshape(len(a), 2, size, len(a), 2, size)
+        b = -a @ grid[pair, 0, :, pair, 1] @ c
+        top = jnp.concatenate([a, b], axis=2)
+        bottom = jnp.concatenate([jnp.zeros_like(b), c], axis=2)
+        inverses = jnp.concatenate([top, bottom], axis=1)
+    return inverses[0, :n, :n]
 
 
 def _factor(letter: Array | np.integer, bases: Array) -> Array:
