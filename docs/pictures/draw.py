@@ -1,8 +1,8 @@
 """Draw the pictures of the README and the home page: python docs/pictures/draw.py
 
-Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws (why-table-1 and
-storage with `--runs published:NAME`), its colours cut to 64, which the eye does not see
-and which makes the files three times smaller.
+Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws (invariant,
+why-table-1 and storage with `--runs published:NAME`), its colours cut to 64, which the
+eye does not see and which makes the files three times smaller.
 """
 
 import tempfile
@@ -16,7 +16,14 @@ from freeproj.report.figures import make_figure
 
 HERE = Path(__file__).parent
 
-NAMES = ("cayley", "effective-dimension", "cost-of-words", "why-table-1", "storage")
+NAMES = (
+    "invariant",
+    "cayley",
+    "effective-dimension",
+    "cost-of-words",
+    "why-table-1",
+    "storage",
+)
 
 for name in NAMES:
     with tempfile.TemporaryDirectory() as folder:

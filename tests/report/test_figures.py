@@ -11,6 +11,7 @@ def test_every_picture_and_table_of_the_paper_has_its_name():
     assert set(FIGURES) - {"spread"} == {  # the docs' example may have been run
         "study",
         "cayley",
+        "invariant",
         "overview",
         "effective-dimension",
         "kernel-spectra",

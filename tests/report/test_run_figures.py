@@ -14,6 +14,9 @@ STORAGE = {"redraw_every": 0, "projection.n_generators": 4}
 def dataset_for(name):
     if name == "storage":
         return fake_dataset({"projection.length": (1, 2)}, 3, **STORAGE)
+    if name == "invariant":
+        arms = {"encoder": ("frame", "none"), "projection.length": (1, 4)}
+        return fake_dataset(arms, 3, maps=("random", "zero"))
     tasks = ("HigherLower", "StatelessCartPole")
     return why_table_1(3, tasks=tasks)
 
@@ -70,6 +73,12 @@ def test_why_table_1_has_the_papers_returns_per_trial():
     slip = (numbers["family"] == "qr") & (numbers["length"] == 1)
     tile, minus = numbers["mean"][slip][:, 0], numbers["mean"][slip][:, 1]
     assert (tile + 0.3 < minus).all()
+
+
+def test_invariant_names_the_agents_and_counts_steps():
+    numbers = find("invariant").load().compute(dataset_for("invariant"))
+    assert set(numbers["line"]) == {"frame", "RP", "FRP"}
+    assert numbers["steps"].max() < 1  # millions
 
 
 def test_adaptation_shows_the_last_evaluation_of_every_trial():

@@ -33,12 +33,17 @@ def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
 
 
 def curve_numbers(
-    cells: Cells, split: str = "test", running_maximum: bool = False, on: str = ""
+    cells: Cells,
+    split: str = "test",
+    running_maximum: bool = False,
+    on: str = "",
+    over: str = "updates",
 ) -> dict[str, np.ndarray]:
-    """Return held-out (`test`) or training (`train`) returns over updates.
+    """Return held-out (`test`) or training (`train`) returns over updates or steps.
 
     Args:
         on: the test projection; by default each run's first one.
+        over: `updates` or `steps` of the environments.
     """
 
     def values(run: RunRecord) -> tuple[np.ndarray, np.ndarray]:
@@ -46,9 +51,10 @@ def curve_numbers(
         column = np.asarray(run.metrics.get(name, np.full(len(run.updates), np.nan)))
         if running_maximum:
             column = np.fmax.accumulate(column)
-        return run.updates, column
+        places = run.updates if over == "updates" else run.metrics[over].astype(int)
+        return places, column
 
-    return {**_rows(cells, values, "updates"), **_flags(cells, split, running_maximum)}
+    return {**_rows(cells, values, over), **_flags(cells, split, running_maximum)}
 
 
 def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:

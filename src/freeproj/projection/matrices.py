@@ -254,9 +254,9 @@ def _reflectors(
 def _inverse_of_upper(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
     """Invert an upper triangular matrix: blocks of 1, then of 2, 4, 8, …
 
-    [[A, B], [0, C]] has the inverse [[A⁻¹, -A⁻¹BC⁻¹], [0, C⁻¹]]. Products only: jaxlib's
-    LAPACK, of which JAX's own solver is made, waits for ever if as many calls run at a
-    time as there are threads.
+    [[A, B], [0, C]] has the inverse [[A⁻¹, -A⁻¹BC⁻¹], [0, C⁻¹]]. Products only, since
+    jaxlib's LAPACK, and with it JAX's own solver, waits for ever if as many calls run
+    at a time as there are threads.
     """
     n = len(matrix)
     whole = 1 << max(n - 1, 0).bit_length()
