@@ -50,7 +50,7 @@ def filled(text: str) -> str:
         marks = rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)"
         if re.search(marks, text, re.DOTALL):
             # Tables need an empty line around them; a list does not.
-            gap = "" if name == "answer" else "\n"
+            gap = "" if name in ("answer", "sentences") else "\n"
             body = f"{gap}{block()}\n{gap}"
             text = re.sub(
                 marks, lambda m, b=body: f"{m[1]}{b}{m[2]}", text, flags=re.DOTALL
@@ -59,15 +59,24 @@ def filled(text: str) -> str:
 
 
 def answer_block() -> str:
-    """Return the sentences of the opening answers as a numbered list."""
+    """Return the opening answers in one short sentence each, as a numbered list."""
+    return _listed(each.headline for each in opening())
+
+
+def sentences_block() -> str:
+    """Return the same answers in full."""
+    return _listed(each.sentence for each in opening())
+
+
+def _listed(sentences: Iterable[str]) -> str:
     return "\n".join(
         textwrap.fill(
-            _unbroken(each.sentence),
+            _unbroken(each),
             140,
             initial_indent=f"{n}. ",
             subsequent_indent="   ",
         )
-        for n, each in enumerate(opening(), 1)
+        for n, each in enumerate(sentences, 1)
     )
 
 
@@ -138,7 +147,7 @@ def verdicts_block() -> str:
     from freeproj.findings.claims import ask_published
 
     rows = [
-        (each.statement, f"`{each.study}`", str(each.outcome), each.headline)
+        (each.statement, f"`{each.study}`", str(each.outcome), each.numbers)
         for each in ask_published().values()
         if each.status == "answered"
     ]
@@ -262,6 +271,7 @@ def held_out_block() -> str:
 
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "answer": answer_block,
+    "sentences": sentences_block,
     "basis": basis_block,
     "rule": rule_block,
     "verdicts": verdicts_block,

@@ -1,4 +1,4 @@
-"""The answer: sentences from published data, the same in README, docs and page."""
+"""The answers: from published data, the same in README, docs and page."""
 
 import re
 from pathlib import Path
@@ -6,32 +6,52 @@ from pathlib import Path
 import pytest
 
 import write_answer
-from freeproj.findings.claims import opening
+from freeproj.findings.claims import ask_published, opening
 from freeproj.published import load, names
 from freeproj.stats import Outcome
 
 ROOT = Path(__file__).parents[2]
 
 
-def lines_of(text):
-    """Return the numbered lines of the answer block, unwrapped."""
-    block = re.search(r"<!-- answer -->\n(.*?)<!-- end answer -->", text, re.DOTALL)[1]
+# The pages, the block with their answers, and which form of an answer it holds.
+PAGES = [
+    ("README.md", "answer", "headline"),
+    ("docs/index.md", "answer", "headline"),
+    ("docs/what-came-out.md", "sentences", "sentence"),
+]
+
+
+def lines_of(text, block="answer"):
+    """Return the numbered lines of a block of answers, unwrapped."""
+    marks = f"<!-- {block} -->\n(.*?)<!-- end {block} -->"
+    block = re.search(marks, text, re.DOTALL)[1]
     joined = " ".join(block.replace("\u00a0", " ").split())
     return [
         line.strip() for line in re.split(r"(?:^| )\d+\. (?=[A-Z])", joined) if line
     ]
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
-def test_every_line_is_the_sentence_of_an_answer_with_that_verdict(name):
-    answers = {each.sentence: each for each in opening()}
-    lines = lines_of((ROOT / name).read_text())
+@pytest.mark.parametrize(("name", "block", "form"), PAGES)
+def test_every_line_is_an_answer_with_that_verdict(name, block, form):
+    answers = {getattr(each, form): each for each in opening()}
+    lines = lines_of((ROOT / name).read_text(), block)
     assert len(lines) == len(answers) >= 5
     for line in lines:
-        found = answers[line]
-        open_ = line.startswith("It cannot be told whether")
-        assert open_ == (found.outcome is Outcome.OPEN)
-        assert line.startswith(found.statement) == (found.outcome is Outcome.HOLDS)
+        undecided = line.startswith("It cannot be told whether")
+        assert undecided == (answers[line].outcome is Outcome.OPEN)
+
+
+@pytest.mark.parametrize("answer", ask_published().values(), ids=lambda a: a.name)
+def test_a_headline_is_short_and_says_what_it_rests_on(answer):
+    if answer.status == "missing":
+        return
+    words = answer.headline.replace(" %", "%").replace(" M steps", "M").split()
+    assert len(words) <= 42
+    assert answer.headline.endswith(f"({answer.basis}).")
+    assert re.search(r"\d seeds, .* M steps", answer.basis)
+    undecided = answer.headline.startswith("It cannot be told whether")
+    assert undecided == (answer.outcome is Outcome.OPEN)
+    assert not re.search(r"nan|[{}]|  ", answer.headline)
 
 
 def test_every_line_has_numbers_from_a_published_study():
@@ -40,14 +60,14 @@ def test_every_line_has_numbers_from_a_published_study():
         assert len(load(answer.study))
         assert answer.status == "answered"
         assert "nan" not in answer.sentence
-        assert re.search(r"\d\.\d", answer.sentence), answer
+        assert re.search(r"\d", answer.headline), answer
 
 
 def test_a_line_that_says_more_than_its_answer_is_noticed():
     text = (ROOT / "README.md").read_text()
-    changed = text.replace("It cannot be told whether with Haar", "With Haar")
+    changed = text.replace("It cannot be told whether word", "Word")
     assert changed != text
-    answers = {each.sentence for each in opening()}
+    answers = {each.headline for each in opening()}
     assert not set(lines_of(changed)) <= answers
 
 

@@ -16,6 +16,7 @@ from freeproj.stats import Judged, Outcome
 __all__ = [
     "HEADROOM",
     "RETURN",
+    "SHARE",
     "Answer",
     "Finding",
     "amount",
@@ -27,6 +28,7 @@ __all__ = [
 
 HEADROOM = "share of the headroom"
 RETURN = "return per trial"
+SHARE = "share of plain agents' return above the best open-loop policy"
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,10 @@ class Answer:
     rule: str  # when it holds, when it does not
     outcome: Outcome
     findings: tuple[Finding, ...]
-    headline: str = ""  # the numbers that decided, in one line
+    numbers: str = ""  # that decided, in one line
     said: str = ""  # the statement as the outcome allows it
+    short: str = ""  # the same in few words, with the numbers that matter
+    basis: str = ""  # memory, seeds and budget, in few words
     details: str = ""  # further numbers, one sentence
     selection: str = ""  # what was compared, in words
     unit: str = ""
@@ -83,8 +87,25 @@ class Answer:
             return f"Failed: {self.statement} {self.error}"
         if self.missing:
             return f"Not answered by these runs: {self.statement} Needs: {self.missing}"
-        parts = (self.said or said(self.statement, self.outcome), self.headline)
-        return " ".join(part for part in (*parts, self.details) if part)
+        parts = (self._said, self.numbers, self.details)
+        return " ".join(part for part in parts if part)
+
+    @property
+    def headline(self) -> str:
+        """One short sentence: what may be said, the number that matters, the limits."""
+        if self.status != "answered":
+            return self.sentence
+        told = self.short or self._said.rstrip(".")
+        if not self.short and self.pooled is not None:
+            of = "of the headroom" if self.unit == HEADROOM else "of a trial's return"
+            none = math.isnan(self.pooled.mean)
+            number = f"{amount(self.pooled.mean, self.unit)} {of}"
+            told += f": {'agents do not use their observation' if none else number}"
+        return f"{told} ({self.basis})." if self.basis else f"{told}."
+
+    @property
+    def _said(self) -> str:
+        return self.said or said(self.statement, self.outcome)
 
     def __str__(self) -> str:
         basis = f" ({self.selection})" if self.selection else ""
@@ -109,6 +130,8 @@ def amount(value: float, unit: str = HEADROOM, *, signed: bool = True) -> str:
     """Write a difference: "+3.0 %" of the headroom, "+0.12" of a trial; "–" is none."""
     if math.isnan(value):
         return "–"
+    if unit == SHARE:  # not a difference
+        return f"{100 * value:.0f} %"
     share = unit == HEADROOM
     number = round(100 * value, 1) + 0.0 if share else round(value, 3) + 0.0
     text = f"{number:+.1f} %" if share else f"{number:+.3f}"

@@ -11,26 +11,30 @@ their observation; `freeproj.stats.verdict` decides, with one margin.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.answers import (
     HEADROOM,
     RETURN,
+    SHARE,
     Answer,
     Finding,
-    amount,
     said,
     unknown,
 )
 from freeproj.findings.cells import Cells, make_cells
 from freeproj.findings.contrasts import Comparison, comparisons, uses_observation
-from freeproj.findings.labels import seeds_text, task_title, value_text
 from freeproj.findings.questions import MARGIN, Question
+from freeproj.findings.telling import (
+    Case,
+    basis_text,
+    margin_text,
+    numbers_text,
+    selection_text,
+    short_text,
+)
 from freeproj.stats import Judged, Outcome, Verdict, rule_text, verdict
 
 __all__ = ["ask"]
@@ -60,10 +64,10 @@ def _unanswered(question: Question, missing: str = "", error: str = "") -> Answe
         question.name,
         question.statement,
         question.source,
-        rule_text(question.expects, _margin_text(question, HEADROOM)),
+        _rule(question, HEADROOM),
         Outcome.OPEN,
         (),
-        headline=f"Failed: {error}" if error else f"Not in these runs: {missing}",
+        numbers=f"Failed: {error}" if error else f"Not in these runs: {missing}",
         missing=missing,
         error=error,
         study=question.study,
@@ -84,31 +88,40 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     ]
     if not found:
         raise _MissingError(question.needs)
-    unit = HEADROOM if all(each.levels.headroom > 0 for each in found) else RETURN
-    margin = _margin(question, unit)
-    data = {place: _in_unit(each, unit) for place, each in enumerate(found)}
-    blind = _left_out(cells, found)
-    looks = int(dataset.meta.get("looks", 1))
-    judged = verdict(data, question.expects, margin, looks=looks, left_out=blind)
-    findings = _findings(
-        found, judged, unit, margin if question.expects == "same" else 0.0
+    unit, looks = _unit(found), int(dataset.meta.get("looks", 1))
+    margin, ignoring = _margin(question, unit), _left_out(cells, found)
+    judged = verdict(
+        {place: _in_unit(each, unit) for place, each in enumerate(found)},
+        question.expects,
+        margin,
+        looks=looks,
+        left_out=ignoring,
+        pool=not question.each,
     )
-    whats = dict.fromkeys(each.what for each in contrasts)
-    what = next(iter(whats)) if len(whats) == 1 else f"{len(whats)} contrasts pooled"
+    if unit == SHARE:
+        judged = _shifted(judged, contrasts[0].share)
+    case = Case(question, cells, contrasts, found, judged, unit, looks)
+    return _told(case, margin, len(ignoring))
+
+
+def _told(case: Case, margin: float, n_left: int) -> Answer:
+    question, judged = case.question, case.judged
+    values = question.values(case.cells) if question.values else {}
+    lacks = any("–" in each for each in values.values())
     return Answer(
         question.name,
         question.statement,
         question.source,
-        rule_text(question.expects, _margin_text(question, unit)) + _looks_text(looks),
+        _rule(question, case.unit, case.looks),
         judged.outcome,
-        findings,
-        headline=_headline(question, judged, found, unit, what, _basis(cells, found)),
+        _findings(case, margin if question.expects == "same" else 0.0),
+        numbers=numbers_text(case),
         said=said(question.statement, judged.outcome, question.otherwise),
-        details=question.numbers(cells) if question.numbers else "",
-        selection=_selection(
-            cells, found, {c.along for c in contrasts}, len(blind), looks
-        ),
-        unit=unit,
+        short=short_text(case, values),
+        basis=basis_text(case),
+        details="" if lacks else question.details.format_map(values),
+        selection=selection_text(case, n_left),
+        unit=case.unit,
         pooled=judged.pooled,
         study=question.study,
     )
@@ -138,23 +151,37 @@ def _margin(question: Question, unit: str) -> float:
     return MARGIN
 
 
-def _margin_text(question: Question, unit: str) -> str:
-    margin = MARGIN if question.margin is None else question.margin
-    of = " of the headroom" if unit == HEADROOM else " of a trial's return"
-    return amount(margin, unit, signed=False).replace(".0 %", " %") + of
-
-
-def _looks_text(looks: int) -> str:
+def _rule(question: Question, unit: str, looks: int = 1) -> str:
+    text = rule_text(question.expects, margin_text(question, unit), not question.each)
     if looks == 1:
-        return ""
-    return f" The data were judged {looks} times as they came in: 5 % / {looks} each."
+        return text
+    each = f"5 % / {looks} each"
+    return f"{text} The data were judged {looks} times as they came in: {each}."
+
+
+def _unit(found: Sequence[Comparison]) -> str:
+    if all(each.whole > 0 for each in found):
+        return SHARE
+    return HEADROOM if all(each.levels.headroom > 0 for each in found) else RETURN
 
 
 def _in_unit(each: Comparison, unit: str) -> dict[int, float]:
-    scale = 1.0
-    if unit == HEADROOM:
-        scale = each.levels.headroom / each.levels.n_trials
+    room = each.levels.headroom / each.levels.n_trials
+    scale = {SHARE: each.whole, HEADROOM: room, RETURN: 1.0}[unit]
     return {seed: gap / scale for seed, gap in each.gaps.items()}
+
+
+def _shifted(judged: Verdict, by: float) -> Verdict:
+    """Add a number to all means and intervals: where zero stands for a share."""
+
+    def moved(cell: Judged) -> Judged:
+        ends = cell.interval
+        if ends is not None:
+            ends = ends._replace(low=ends.low + by, high=ends.high + by)
+        return replace(cell, mean=cell.mean + by, interval=ends)
+
+    cells = {place: moved(cell) for place, cell in judged.cells.items()}
+    return replace(judged, cells=cells, pooled=moved(judged.pooled))
 
 
 def _left_out(cells: Cells, found: Sequence[Comparison]) -> list[int]:
@@ -168,12 +195,11 @@ def _left_out(cells: Cells, found: Sequence[Comparison]) -> list[int]:
     return [n for n, each in enumerate(found) if (each.agents, each.on) in ignoring]
 
 
-def _findings(
-    found: Sequence[Comparison], judged: Verdict, unit: str, margin: float
-) -> tuple[Finding, ...]:
-    findings = []
-    for place, each in enumerate(found):
-        cell = judged.cells.get(place)
+def _findings(case: Case, margin: float) -> tuple[Finding, ...]:
+    findings, unit = [], case.unit
+    zero = case.contrasts[0].share if unit == SHARE else 0.0
+    for place, each in enumerate(case.found):
+        cell = case.judged.cells.get(place)
         if cell is None:
             why = "These agents do not use their observation: no verdict."
             findings.append(replace(unknown(each.about, why, unit), run=each.run))
@@ -187,127 +213,9 @@ def _findings(
                 unit,
                 cell.reason,
                 each.remark,
-                (-margin, margin) if margin else (0.0,),
+                (-margin, margin) if margin else (zero,),
                 cell.n,
                 each.run,
             )
         )
     return tuple(findings)
-
-
-def _headline(
-    question: Question,
-    judged: Verdict,
-    found: Sequence[Comparison],
-    unit: str,
-    what: str,
-    basis: str,
-) -> str:
-    """Give the numbers that decided: of the pool, or of every task."""
-    if not judged.cells:
-        return (
-            f"{_capital(what)}: no verdict, since the agents compared do not use their "
-            f"observation ({_count(len(found), 'comparison')})."
-        )
-    if question.expects == "same":
-        parts = "; ".join(_by_task(judged, found, unit))
-        margin = f"against a margin of ±{_margin_text(question, unit)}"
-        return f"{_capital(what)}, {margin} ({basis}): {parts}."
-    pooled = judged.pooled
-    of = "of the headroom" if unit == HEADROOM else "of a trial's return"
-    return (
-        f"{_capital(what)}: {amount(pooled.mean, unit)}{_ends(pooled, unit)} {of} "
-        f"({_count(len(judged.cells), 'comparison')}, {basis})."
-    )
-
-
-_AGAINST = {
-    Outcome.HOLDS: "within it",
-    Outcome.FAILS: "beyond it",
-    Outcome.OPEN: "undecided",
-}
-
-
-def _by_task(judged: Verdict, found: Sequence[Comparison], unit: str) -> list[str]:
-    """Say, task by task, how many intervals lie within the margin."""
-    groups: dict[str, list[Judged]] = {}
-    for place, cell in judged.cells.items():
-        groups.setdefault(found[place].task, []).append(cell)
-    parts = []
-    for task, cells in groups.items():
-        outcomes = [cell.outcome for cell in cells]
-        counts = [
-            f"{outcomes.count(word)} of {len(cells)} {text}"
-            for word, text in _AGAINST.items()
-            if word in outcomes
-        ]
-        ends = [c.interval for c in cells if c.outcome is Outcome.OPEN and c.interval]
-        reach = ""
-        if ends:
-            low, high = min(e.low for e in ends), max(e.high for e in ends)
-            reach = f" (intervals from {amount(low, unit)} to {amount(high, unit)})"
-        mean = float(np.mean([cell.mean for cell in cells]))
-        parts.append(
-            f"{task_title(task)} {amount(mean, unit)} on average, "
-            f"{' and '.join(counts)}{reach}"
-        )
-    return parts
-
-
-def _ends(cell: Judged, unit: str) -> str:
-    if cell.interval is None:
-        return ""
-    low, high = (amount(end, unit) for end in cell.interval[:2])
-    return f" [{low}, {high}]"
-
-
-def _basis(cells: Cells, found: Sequence[Comparison]) -> str:
-    """Say what numbers rest on: seeds, memory, budget."""
-    runs = [run for group in cells.runs.values() for run in group]
-    memories = dict.fromkeys(
-        value_text("memory", run.settings.get("memory", "")) for run in runs
-    )
-    steps = [
-        math.prod(
-            int(run.settings.get(k, 0)) for k in ("n_updates", "n_envs", "n_steps")
-        )
-        for run in runs
-    ]
-    told = sorted({f"{n / 1e6:.2g}" for n in (min(steps), max(steps))}, key=float)
-    budget = f"{' to '.join(told)} million steps" if max(steps) else ""
-    seeds = seeds_text([len(each.gaps) for each in found])
-    return ", ".join(part for part in (seeds, *memories, budget) if part)
-
-
-def _selection(
-    cells: Cells,
-    found: Sequence[Comparison],
-    compared: set[str],
-    n_left: int,
-    looks: int,
-) -> str:
-    """Say what was compared and pooled, and what was left out."""
-    tasks = dict.fromkeys(task_title(each.task) for each in found)
-    varied = [axis for axis in cells.axes if len({*_values(cells, axis)}) > 1]
-    pooled = ", ".join(axis for axis in varied if axis not in compared)
-    parts = [", ".join(tasks)]
-    parts += [f"pooled over {pooled}"] if len(found) > 1 and pooled else []
-    parts += [f"judged {looks} times as seeds came in"] if looks > 1 else []
-    if n_left:
-        parts.append(
-            f"left out, as the agents compared do not use their observation: {n_left} "
-            f"of {len(found)} comparisons"
-        )
-    return "; ".join(parts)
-
-
-def _values(cells: Cells, axis: str) -> list[str]:
-    return [str(cells.settings(key)[axis]) for key in cells.runs]
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" + "s" * (n != 1)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -79,6 +79,18 @@ class Cells:
             for run in self.runs[key]
         }
 
+    def mean_return(
+        self, on: str, keep: Callable[[Mapping[str, Any]], bool] = lambda s: True
+    ) -> float:
+        """Return the mean return per trial of all cells with such settings, or nan."""
+        found = [
+            value / self.levels(key).n_trials
+            for key, runs in self.runs.items()
+            if keep(runs[0].settings)
+            for value in self.scores(key, on).values()
+        ]
+        return float(np.nanmean(found)) if found else np.nan
+
     def families(self, axis: str = "projection.length") -> dict[Key, dict[Any, Key]]:
         """Group cells that differ in one axis only: {other values: {value: key}}."""
         place = self.axes.index(axis)

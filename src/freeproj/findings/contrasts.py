@@ -37,6 +37,9 @@ class Comparison:
     agents: tuple[Key, ...] = ()  # all that take part, where agents are compared
     remark: str = ""
     on: str = ""  # the test projection
+    whole: float = (
+        math.nan
+    )  # of which a share is asked: the second side, from the floor
 
 
 def comparisons(contrast: Contrast, cells: Cells, on: str) -> list[Comparison]:
@@ -196,11 +199,10 @@ def _pair(
     levels = first.levels(key)
     floor = 0.0 if math.isnan(levels.blind) else levels.blind / levels.n_trials
     floor = floor if contrast.share != 1 else 0.0
-    wanted = {
-        seed: floor + contrast.share * (value - floor)
-        for seed, value in measure(other).items()
-    }
+    whole = {seed: value - floor for seed, value in measure(other).items()}
+    wanted = {seed: floor + contrast.share * each for seed, each in whole.items()}
     gaps = differences(measure(key), wanted)
+    shared = [each for seed, each in whole.items() if seed in gaps]
     varied = [
         axis
         for place, axis in enumerate(first.axes)
@@ -215,6 +217,7 @@ def _pair(
         first.runs[key][0],
         first.task(key),
         agents,
+        whole=sum(shared) / len(shared) if shared and contrast.share != 1 else math.nan,
     )
 
 

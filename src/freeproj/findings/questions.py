@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
@@ -89,7 +89,11 @@ class Question:
         needs: the runs it needs, for where there are none.
         study: the published study that answers it.
         opens: whether it belongs to the answer that README and page open with.
-        numbers: further numbers for the sentence, from the configurations selected.
+        each: every comparison is judged by itself, without their pool.
+        values: further numbers by name, from the configurations selected.
+        details: one more sentence, with places for `values`.
+        short: by outcome, what is said in few words, with places for `values` and for
+            margin, pooled, reach (of the widest interval) and verdicts (by task).
     """
 
     name: str
@@ -105,7 +109,10 @@ class Question:
     study: str = ""
     section: str = "training"
     opens: bool = False
-    numbers: Callable[[Cells], str] | None = None
+    each: bool = False
+    values: Callable[[Cells], Mapping[str, str]] | None = None
+    details: str = ""
+    short: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
         if self.expects not in EXPECTS:

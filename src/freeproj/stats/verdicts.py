@@ -99,6 +99,7 @@ def verdict(
     *,
     looks: int = 1,
     left_out: Collection[Cell] = (),
+    pool: bool = True,
 ) -> Verdict:
     """Judge whether the differences of all cells are as expected.
 
@@ -112,6 +113,8 @@ def verdict(
         looks: how often the data were judged while they came in, this time included.
         left_out: cells that are not judged, such as those whose agents do not use
             their observation.
+        pool: whether all cells together may decide as well; without it the cells have
+            all of the 5 %.
     """
     if expects not in EXPECTS:
         known = ", ".join(EXPECTS)
@@ -124,17 +127,17 @@ def verdict(
         c: found for c in cells if c not in left_out and (found := by_seed(cells[c]))
     }
     means = {cell: mean_of(data) for cell, data in kept.items()}
-    pool = pooled_mean(kept)
+    whole = pooled_mean(kept)
     alone = {c: looks * _p(mean, expects, margin) for c, mean in means.items()}
-    of_pool, of_cells = _share(looks * _p(pool, expects, margin), holm(alone))
+    of_pool, of_cells = _share(looks * _p(whole, expects, margin), holm(alone), pool)
     judged = {
         cell: _judge(mean, of_cells[cell], expects, margin)
         for cell, mean in means.items()
     }
     empty = [cell for cell in cells if cell not in kept and cell not in left_out]
     judged |= {cell: _judge(mean_of({}), math.nan, expects, margin) for cell in empty}
-    pooled = _judge(pool, of_pool, expects, margin)
-    outcome = _combine(judged, pooled.outcome, expects)
+    pooled = _judge(whole, of_pool, expects, margin)
+    outcome = _combine(judged, pooled.outcome if pool else Outcome.OPEN, expects)
     return Verdict(outcome, pooled, judged, tuple(left_out))
 
 
@@ -149,7 +152,7 @@ def holm(p_values: Mapping[Cell, float]) -> dict[Cell, float]:
     return found
 
 
-def rule_text(expects: str, margin: str = "the margin") -> str:
+def rule_text(expects: str, margin: str = "the margin", pool: bool = True) -> str:
     """Say when a question with these expectations holds, and when it does not."""
     per = f"Intervals are corrected so that at most {LEVEL:.0%} of studies say "
     per += "anything wrong."
@@ -159,6 +162,11 @@ def rule_text(expects: str, margin: str = "the margin") -> str:
             f"not hold if one lies wholly beyond it. {per}"
         )
     wanted, other = ("above", "below") if expects == "more" else ("below", "above")
+    if not pool:
+        return (
+            f"Holds if the interval of every comparison lies {wanted} what is asked; "
+            f"does not hold if one lies wholly {other} it. {per}"
+        )
     return (
         f"Holds if the interval of the pooled difference, or of every comparison, lies "
         f"{wanted} zero and none lies {other}; does not hold if the pooled one or any "
@@ -171,9 +179,11 @@ def _p(mean: Mean, expects: str, margin: float) -> float:
     return mean.p(math.copysign(margin, mean.value) if expects == "same" else 0.0)
 
 
-def _share(pool: float, cells: Mapping[Cell, float]) -> tuple[float, dict[Cell, float]]:
+def _share(
+    pool: float, cells: Mapping[Cell, float], shared: bool
+) -> tuple[float, dict[Cell, float]]:
     """Return corrected p-values of the pool and of the cells, see above."""
-    if len(cells) < 2:
+    if len(cells) < 2 or not shared:
         return min(1.0, pool), dict(cells)
     known = [p for p in cells.values() if not math.isnan(p)]
     if math.isnan(pool):  # a cell with too few seeds leaves no pool

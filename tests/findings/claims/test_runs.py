@@ -74,7 +74,7 @@ def test_raw_qr_and_fixed_bases_are_no_evidence_on_true_haar(pattern):
     # two tasks, three lengths; on random maps these agents are as good as blind
     assert len(claim.findings) == 6
     assert claim.outcome is OPEN
-    assert "do not use their observation (6 comparisons)" in claim.headline
+    assert "do not use their observation (6 comparisons)" in claim.numbers
     assert claim.sentence.startswith("It cannot be told whether with Haar")
 
 

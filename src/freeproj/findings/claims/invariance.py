@@ -13,8 +13,10 @@ from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import tested_maps
-from freeproj.findings.claims.texts import stated
+from freeproj.findings.cells import Cells
+from freeproj.findings.claims.texts import stated, value_of
 from freeproj.findings.questions import Contrast, Settings
+from freeproj.findings.telling import short_task
 
 __all__ = ["QUESTIONS"]
 
@@ -86,12 +88,53 @@ def _against(
     return Contrast(what=what, first=first, second=second, match=_MATCH, **more)
 
 
+def _pairs(
+    cells: Cells,
+    first: Callable[[Settings], bool],
+    second: Callable,
+    on: str,
+    form: str,
+) -> str:
+    """Give returns of two arms, for the tasks with most seeds."""
+    seeds = {
+        cells.task(key): len(runs)
+        for key, runs in cells.runs.items()
+        if _frame(runs[0].settings)
+    }
+
+    def told(task: str, arm: Callable[[Settings], bool], name: str) -> str:
+        return value_of(
+            cells.where(lambda key: cells.task(key) == task).mean_return(name, arm)
+        )
+
+    return ", ".join(
+        f"{short_task(task)} "
+        + form.format(told(task, first, "random"), told(task, second, on))
+        for task, n in seeds.items()
+        if n == max(seeds.values())
+    )
+
+
+def _plain_values(cells: Cells) -> dict[str, str]:
+    return {"pairs": _pairs(cells, _frame, _plain, "pad", "{} of {}")}
+
+
+def _ordinary_values(cells: Cells) -> dict[str, str]:
+    """Take RP and FRP together."""
+
+    def both(settings: Settings) -> bool:
+        return any(_ordinary(settings, longer) for longer in (False, True))
+
+    return {"pairs": _pairs(cells, both, _frame, "random", "{} against {}")}
+
+
 QUESTIONS = (
     stated("frame-invariance", _only_frames, _on_every_projection),
     stated(
         "frame-reaches-plain",
         _arms,
-        (_against("frame minus 90 % of plain", _frame, _plain, share=0.9),),
+        (_against("frame on random projections", _frame, _plain, share=0.9),),
+        _plain_values,
     ),
     stated(
         "frame-one-projection",
@@ -105,5 +148,6 @@ QUESTIONS = (
             _against("RP minus frame", functools.partial(_ordinary, longer=False)),
             _against("FRP minus frame", functools.partial(_ordinary, longer=True)),
         ),
+        _ordinary_values,
     ),
 )

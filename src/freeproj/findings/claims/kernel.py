@@ -22,7 +22,7 @@ from freeproj.storage.saved import Numbers
 
 __all__ = ["effective_dimension_falls", "theory_matches"]
 
-_SHOWN_RIDGE = 1e-2  # for the headline
+_SHOWN_RIDGE = 1e-2  # for the text
 _MISSING = "Not computed; `freeproj figure {}` does."
 
 
@@ -38,7 +38,7 @@ def effective_dimension_falls(numbers: Numbers | None) -> Answer:
         source="Kernel Analysis of FRP, Fig. 2 left",
         rule="Holds if the drop from each length to the next is above zero at every "
         "ridge, with simultaneous 95 % intervals; does not if one is below.",
-        headline=_headline(numbers),
+        numbers=_told(numbers),
         findings=tuple(findings),
         outcome=combine(finding.outcome for finding in findings),
     )
@@ -56,7 +56,7 @@ def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Answer
         rows = range(len(spectra["lengths"]))
         findings += [_spectrum_gap(spectra, row) for row in rows]
     gaps = [f.value for f in findings if f.unit.startswith("dimensions")]
-    headline = (
+    told = (
         f"The measured mean is at most {max(gaps):.2f} dimensions of "
         f"{dimension['dim']} away from the limit."
         if dimension is not None
@@ -70,13 +70,13 @@ def theory_matches(dimension: Numbers | None, spectra: Numbers | None) -> Answer
         rule="The limit is for d → ∞; at finite d means differ by the order of one "
         "dimension. Holds if the largest gap is below one dimension of d_eff, and "
         "below 2/d between the distribution functions of √K, 95 % intervals included.",
-        headline=headline,
+        numbers=told,
         findings=tuple(findings),
         outcome=combine(finding.outcome for finding in findings),
     )
 
 
-def _headline(numbers: Numbers | None) -> str:
+def _told(numbers: Numbers | None) -> str:
     if numbers is None:
         return "No numbers."
     at = int(np.argmin(np.abs(np.log(numbers["ridges"] / _SHOWN_RIDGE))))

@@ -34,7 +34,7 @@ def longer_words_help_lsmdp(numbers: Numbers | None) -> Answer:
         source="Linearly Solvable MDP, appendix E, Fig. 4",
         rule="Holds if all four distances fall from ℓ = 1 to the longest word, in both "
         "state spaces, with 95 % intervals above zero; does not if one rises.",
-        headline=_headline(numbers, findings),
+        numbers=_told(numbers, findings),
         findings=tuple(findings),
         outcome=combine(finding.outcome for finding in findings),
     )
@@ -71,7 +71,7 @@ def _fall(
     return -change, (-high, -low)
 
 
-def _headline(numbers: Numbers | None, findings: list[Finding]) -> str:
+def _told(numbers: Numbers | None, findings: list[Finding]) -> str:
     if numbers is None:
         return "No numbers."
     falls = [finding.value for finding in findings]

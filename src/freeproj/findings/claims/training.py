@@ -13,7 +13,7 @@ import numpy as np
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import last, tested_maps
 from freeproj.findings.cells import Cells
-from freeproj.findings.claims.texts import stated
+from freeproj.findings.claims.texts import stated, value_of
 from freeproj.findings.numbers import PAPER_RESULTS
 from freeproj.findings.questions import Contrast, Settings
 from freeproj.findings.selection import Kind, equal_storage, kind, of_kind
@@ -138,67 +138,50 @@ def _sign_contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
     )
 
 
-def _returns(cells: Cells, on: str, **settings: Any) -> float:
-    """Return the mean return per trial of the configurations with these settings."""
-    wanted = {name.replace("__", "."): value for name, value in settings.items()}
-    found = [
-        value / cells.levels(key).n_trials
-        for key in cells.runs
-        if all(cells.get(key, name) == value for name, value in wanted.items())
-        for value in cells.scores(key, on).values()
-    ]
-    return float(np.nanmean(found)) if found else np.nan
+def _sign_values(cells: Cells) -> dict[str, str]:
+    """Give Repeat Previous under RP with fixed bases, where the pattern is largest."""
+    task, chosen = "RepeatPrevious", {"projection.length": 1}
+    cells = cells.where(lambda key: cells.task(key) == task)
+    if not cells.runs:
+        return {"chance": "–"}
+    key, runs = next(iter(cells.runs.items()))
+    levels, sides = cells.levels(key), tile_pair(Dataset(runs))
+
+    def told(name: str, family: str, redraw: int) -> str:
+        wanted = {**chosen, "projection.family": family, "redraw_every": redraw}
+        return value_of(cells.mean_return(name, lambda s: wanted.items() <= s.items()))
+
+    paper = PAPER_RESULTS.get((task, "RP", str(cells.get(key, "memory"))))
+    return {
+        **{
+            f"{family}_{side}": told(name, family, 0)
+            for family in ("qr", "haar")
+            for side, name in zip(("tile", "minus"), sides, strict=True)
+        },
+        "redrawn": told(sides[0], "qr", 1),
+        "paper": value_of(paper.raw.mean / 16 if paper else np.nan),
+        "chance": value_of(levels.chance / levels.n_trials),
+    }
 
 
-def _text(value: float) -> str:
-    return "–" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}"
-
-
-def _sign_numbers(cells: Cells) -> str:
-    chosen = {"task": "RepeatPrevious", "redraw_every": 0, "projection__length": 1}
-    runs = tuple(run for group in cells.runs.values() for run in group)
-    tile, minus = tile_pair(Dataset(runs))
-    raw, haar = (
-        [
-            _text(_returns(cells, on, projection__family=family, **chosen))
-            for on in (tile, minus)
-        ]
-        for family in ("qr", "haar")
-    )
-    keys = [key for key in cells.runs if cells.task(key) == "RepeatPrevious"]
-    if "–" in (*raw, *haar) or not keys:
-        return ""
-    levels = cells.levels(keys[0])
-    paper = PAPER_RESULTS["RepeatPrevious", "RP", "gru"].raw.mean / 16
-    redrawn = _returns(
-        cells, tile, projection__family="qr", **{**chosen, "redraw_every": 1}
-    )
-    return (
-        f"Repeat Previous, RP, fixed bases, return per trial: {raw[0]} on tile and "
-        f"{raw[1]} on minus tile with uncorrected QR, {haar[0]} and {haar[1]} with "
-        f"Haar matrices (redrawn bases, QR, tile: {_text(redrawn)}; the paper: "
-        f"{paper:.2f}; chance: {_text(levels.chance / levels.n_trials)})."
-    )
-
-
-def _seen_and_blanked(cells: Cells) -> str:
-    seen, blanked = _returns(cells, "random"), _returns(cells, "zero")
-    return (
-        f"Return per trial: {_text(seen)} on random projections, {_text(blanked)} "
-        "blanked."
-    )
-
-
-def _length_numbers(cells: Cells) -> str:
+def _length_values(cells: Cells) -> dict[str, str]:
+    """Give returns on random projections at every length, and those blanked."""
     lengths = sorted({cells.length(key) for key in cells.runs})
-    values = [_text(_returns(cells, "random", projection__length=n)) for n in lengths]
-    return (
-        f"Return per trial on random projections: {', '.join(values)} at ℓ = "
-        f"{', '.join(map(str, lengths))} ({_text(_returns(cells, 'zero'))} blanked)."
-    )
+    values = [
+        value_of(
+            cells.mean_return("random", lambda s, n=n: s["projection.length"] == n)
+        )
+        for n in lengths
+    ]
+    return {
+        "seen": value_of(cells.mean_return("random")),
+        "returns": ", ".join(values),
+        "lengths": ", ".join(map(str, lengths)),
+        "blanked": value_of(cells.mean_return("zero")),
+    }
 
 
-def _trial_numbers(cells: Cells) -> str:
+def _trial_values(cells: Cells) -> dict[str, str]:
     """Give the first and the last trial of an episode."""
     tables = [
         last(run.metrics["test/random/trial_returns"].T)
@@ -206,20 +189,20 @@ def _trial_numbers(cells: Cells) -> str:
         for run in runs
         if "test/random/trial_returns" in run.metrics
     ]
-    if not tables:
-        return ""
-    first, *_, final = np.nanmean(tables, axis=0)
-    return (
-        f"Return in the first trial of an episode {_text(first)}, in the last "
-        f"{_text(final)} ({_text(_returns(cells, 'zero'))} blanked)."
-    )
+    first, *_, final = np.nanmean(tables, axis=0) if tables else (np.nan, np.nan)
+    blanked = cells.mean_return("zero")
+    return {
+        "first": value_of(first),
+        "last": value_of(final),
+        "blanked": value_of(blanked),
+    }
 
 
 _TO_BLANKED = Contrast(what="random projections minus blanked", minus="zero")
 _TO_CHANCE = Contrast(what="random projections minus chance", minus="chance")
 
 QUESTIONS = (
-    stated("sign-slip", _tiled, _sign_contrasts, _sign_numbers),
+    stated("sign-slip", _tiled, _sign_contrasts, _sign_values),
     stated(
         "haar-length",
         _narrowed(
@@ -228,9 +211,9 @@ QUESTIONS = (
             maps=("random",),
         ),
         (_LENGTHS,),
-        _seen_and_blanked,
+        _length_values,
     ),
-    stated("storage", _stored, (_LENGTHS,), _length_numbers),
+    stated("storage", _stored, (_LENGTHS,), _length_values),
     stated(
         "fixed-bases",
         _narrowed(
@@ -255,13 +238,13 @@ QUESTIONS = (
         "in-context",
         _narrowed(Kind.IN_CONTEXT, maps=("random", "zero")),
         (_TO_BLANKED,),
-        _trial_numbers,
+        _trial_values,
     ),
     stated(
         "in-context-length",
         _narrowed(Kind.IN_CONTEXT, maps=("random",)),
         (_LENGTHS,),
-        _length_numbers,
+        _length_values,
     ),
     stated(
         "new-task",
