@@ -1,4 +1,4 @@
-"""Put a verdict into words: the numbers that decided, what they rest on, a short form."""
+"""Put a verdict into words: its numbers, what they rest on, and a short form."""
 
 from __future__ import annotations
 
