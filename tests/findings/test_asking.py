@@ -199,6 +199,10 @@ def test_frames_are_asked_about_by_their_arms(name, levels, shift, outcome):
 
 
 def test_the_arms_of_frames_are_paired_by_task():
+    share = ask(CLAIMS.resolve("frame-reaches-plain"), invariant(GOOD)).findings[0]
+    assert share.value == pytest.approx((0.9 - 0.21) / (0.92 - 0.21), abs=0.02)
+    assert share.thresholds == (0.9,)
+    assert share.interval.low < share.value < share.interval.high
     answer = ask(CLAIMS.resolve("ordinary-below-frame"), invariant(GOOD))
     assert len(answer.findings) == 4  # two tasks, RP and FRP
     both = ask(CLAIMS.resolve("frame-invariance"), invariant(GOOD))

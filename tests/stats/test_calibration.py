@@ -7,7 +7,7 @@ from freeproj.stats.audit import audit
 from freeproj.stats.choice import half_choice
 from freeproj.stats.intervals import band, interval
 from freeproj.stats.paired import mean_of, pooled_mean
-from freeproj.stats.power import smallest_effect
+from freeproj.stats.power import seeds_needed, smallest_effect
 from freeproj.stats.verdicts import Outcome, verdict
 
 N_STUDIES, N_CELLS, N_SEEDS = 300, 10, 10
@@ -192,3 +192,38 @@ def test_the_audit_finds_those_who_look_and_those_who_do_not():
     looks = [audit(x[:, 0], x[:, 1]).uses_observation for x in seeds]
     assert within(np.mean(looks), 0.05)
     assert all(audit(x[:, 0] + 5, x[:, 1]).uses_observation for x in seeds)
+
+
+def test_the_seeds_that_are_needed_show_equivalence_with_their_power():
+    rng = np.random.default_rng(5)
+    margin, sd, n_cells = 0.1, 0.2, 3
+    n_seeds = seeds_needed(margin, sd, n_cells, same=True)
+    rates = [
+        np.mean(
+            [
+                verdict(
+                    {c: sd * rng.standard_normal(n) for c in range(n_cells)},
+                    "same",
+                    margin,
+                ).outcome
+                is Outcome.HOLDS
+                for _ in range(N_STUDIES)
+            ]
+        )
+        for n in (n_seeds, n_seeds // 2)
+    ]
+    assert within(1 - rates[0], 0.2)
+    assert rates[1] < 0.5
+    assert seeds_needed(0.1, 0.0) == 3
+    assert seeds_needed(0.0, 1.0) is None
+
+
+def test_without_a_pool_every_cell_decides_by_itself():
+    low, high = {"a": np.linspace(0.1, 0.3, 8)}, {"b": np.linspace(0.7, 0.9, 8)}
+    both = {**low, **high}
+    assert verdict(both, "more").outcome is Outcome.HOLDS
+    split = {"a": -low["a"], **high}
+    assert verdict(split, "more", pool=False).outcome is Outcome.FAILS
+    unsure = {"a": np.linspace(-0.3, 0.4, 8), **high}
+    assert verdict(unsure, "more").outcome is Outcome.HOLDS
+    assert verdict(unsure, "more", pool=False).outcome is Outcome.OPEN

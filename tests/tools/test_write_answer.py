@@ -46,8 +46,10 @@ def test_a_headline_is_short_and_says_what_it_rests_on(answer):
     if answer.status == "missing":
         return
     words = answer.headline.replace(" %", "%").replace(" M steps", "M").split()
-    assert len(words) <= 42
-    assert answer.headline.endswith(f"({answer.basis}).")
+    assert len(words) <= 45
+    needed = f"; {answer.needed} seeds needed" if answer.needed else ""
+    assert answer.headline.endswith(f"({answer.basis}{needed}).")
+    assert bool(needed) == bool(answer.power)
     assert re.search(r"\d seeds, .* M steps", answer.basis)
     undecided = answer.headline.startswith("It cannot be told whether")
     assert undecided == (answer.outcome is Outcome.OPEN)

@@ -62,6 +62,10 @@ class Answer:
     short: str = ""  # the same in few words, with the numbers that matter
     basis: str = ""  # memory, seeds and budget, in few words
     details: str = ""  # further numbers, one sentence
+    power: str = ""  # where the data cannot tell: how many seeds could
+    needed: str = ""  # the number of these seeds
+    section: str = ""  # of the page
+    opens: bool = False  # whether it is among the answers that a page opens with
     selection: str = ""  # what was compared, in words
     unit: str = ""
     pooled: Judged | None = None
@@ -87,7 +91,7 @@ class Answer:
             return f"Failed: {self.statement} {self.error}"
         if self.missing:
             return f"Not answered by these runs: {self.statement} Needs: {self.missing}"
-        parts = (self._said, self.numbers, self.details)
+        parts = (self._said, self.numbers, self.details, self.power)
         return " ".join(part for part in parts if part)
 
     @property
@@ -101,7 +105,8 @@ class Answer:
             none = math.isnan(self.pooled.mean)
             number = f"{amount(self.pooled.mean, self.unit)} {of}"
             told += f": {'agents do not use their observation' if none else number}"
-        return f"{told} ({self.basis})." if self.basis else f"{told}."
+        needed = f"; {self.needed} seeds needed" if self.needed else ""
+        return f"{told} ({self.basis}{needed})." if self.basis else f"{told}."
 
     @property
     def _said(self) -> str:

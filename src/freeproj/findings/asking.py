@@ -11,8 +11,9 @@ their observation; `freeproj.stats.verdict` decides, with one margin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.answers import (
@@ -32,6 +33,7 @@ from freeproj.findings.telling import (
     basis_text,
     margin_text,
     numbers_text,
+    power_text,
     selection_text,
     short_text,
 )
@@ -71,6 +73,7 @@ def _unanswered(question: Question, missing: str = "", error: str = "") -> Answe
         missing=missing,
         error=error,
         study=question.study,
+        section=question.section,
     )
 
 
@@ -90,29 +93,38 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
         raise _MissingError(question.needs)
     unit, looks = _unit(found), int(dataset.meta.get("looks", 1))
     margin, ignoring = _margin(question, unit), _left_out(cells, found)
+    data = {place: _in_unit(each, unit) for place, each in enumerate(found)}
     judged = verdict(
-        {place: _in_unit(each, unit) for place, each in enumerate(found)},
+        data,
         question.expects,
         margin,
         looks=looks,
         left_out=ignoring,
         pool=not question.each,
     )
+    if judged.outcome is Outcome.HOLDS and not _each_holds(
+        question, found, data, judged.cells
+    ):
+        judged = replace(judged, outcome=Outcome.OPEN)
     if unit == SHARE:
         judged = _shifted(judged, contrasts[0].share)
-    case = Case(question, cells, contrasts, found, judged, unit, looks)
+    case = Case(question, cells, contrasts, found, data, judged, unit, looks)
     return _told(case, margin, len(ignoring))
 
 
 def _told(case: Case, margin: float, n_left: int) -> Answer:
     question, judged = case.question, case.judged
     values = question.values(case.cells) if question.values else {}
+    power, needed = power_text(case)
+    several = ""
+    if len(case.contrasts) > 1 and question.expects != "same":
+        several = f" Each of the {len(case.contrasts)} contrasts must hold by itself."
     lacks = any("–" in each for each in values.values())
     return Answer(
         question.name,
         question.statement,
         question.source,
-        _rule(question, case.unit, case.looks),
+        _rule(question, case.unit, case.looks) + several,
         judged.outcome,
         _findings(case, margin if question.expects == "same" else 0.0),
         numbers=numbers_text(case),
@@ -120,10 +132,14 @@ def _told(case: Case, margin: float, n_left: int) -> Answer:
         short=short_text(case, values),
         basis=basis_text(case),
         details="" if lacks else question.details.format_map(values),
+        power=power,
+        needed=needed,
         selection=selection_text(case, n_left),
         unit=case.unit,
         pooled=judged.pooled,
         study=question.study,
+        section=question.section,
+        opens=question.opens,
     )
 
 
@@ -169,6 +185,19 @@ def _in_unit(each: Comparison, unit: str) -> dict[int, float]:
     room = each.levels.headroom / each.levels.n_trials
     scale = {SHARE: each.whole, HEADROOM: room, RETURN: 1.0}[unit]
     return {seed: gap / scale for seed, gap in each.gaps.items()}
+
+
+def _each_holds(
+    question: Question, found: Sequence[Comparison], data: Mapping[int, Any], kept: Any
+) -> bool:
+    """Whether each contrast holds by itself; a pool must not hide one that does not."""
+    groups: dict[str, dict[int, Any]] = {}
+    for place in kept:
+        groups.setdefault(found[place].what, {})[place] = data[place]
+    return question.expects == "same" or all(
+        verdict(group, question.expects).outcome is Outcome.HOLDS
+        for group in groups.values()
+    )
 
 
 def _shifted(judged: Verdict, by: float) -> Verdict:

@@ -37,6 +37,7 @@ class Comparison:
     agents: tuple[Key, ...] = ()  # all that take part, where agents are compared
     remark: str = ""
     on: str = ""  # the test projection
+    what: str = ""  # the contrast
     whole: float = (
         math.nan
     )  # of which a share is asked: the second side, from the floor
@@ -57,7 +58,8 @@ def comparisons(contrast: Contrast, cells: Cells, on: str) -> list[Comparison]:
         found = _between(contrast, first, second, measure)
     else:
         found = (_single(contrast, first, key, measure) for key in first.runs)
-    return [replace(each, on=contrast.on or on) for each in found if each.gaps]
+    said = {"on": contrast.on or on, "what": contrast.what}
+    return [replace(each, **said) for each in found if each.gaps]
 
 
 def uses_observation(cells: Cells, keys: Iterable[Key], on: str = "") -> Audit:

@@ -6,15 +6,16 @@ import math
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from freeproj.findings.answers import HEADROOM, SHARE, amount, combine
+from freeproj.findings.answers import HEADROOM, RETURN, SHARE, amount, combine
 from freeproj.findings.cells import Cells
 from freeproj.findings.contrasts import Comparison
 from freeproj.findings.labels import seeds_text, task_title, value_text
 from freeproj.findings.questions import MARGIN, Contrast, Question
-from freeproj.stats import Judged, Outcome, Verdict
+from freeproj.stats import LEVEL, Judged, Outcome, Verdict, pooled_mean, seeds_needed
 
 __all__ = [
     "Case",
@@ -22,6 +23,7 @@ __all__ = [
     "margin_text",
     "numbers_text",
     "of_unit",
+    "power_text",
     "selection_text",
     "short_task",
     "short_text",
@@ -43,6 +45,7 @@ class Case:
     cells: Cells
     contrasts: Sequence[Contrast]
     found: Sequence[Comparison]
+    data: Mapping[int, Mapping[Any, float]]  # differences by place in `found`, by seed
     judged: Verdict
     unit: str
     looks: int
@@ -112,6 +115,41 @@ def basis_text(case: Case) -> str:
     return ", ".join(part for part in (*memories, seeds, budget) if part)
 
 
+def power_text(case: Case) -> tuple[str, str]:
+    """Say how many seeds would decide an open question, going by these data's spread.
+
+    Whether all comparisons lie within the margin rests on the one that varies most; a
+    difference is looked for in their pool.
+    """
+    kept = {place: case.data[place] for place in case.judged.cells}
+    if case.judged.outcome is not Outcome.OPEN or not kept or case.unit == RETURN:
+        return "", ""
+    question, same = case.question, case.question.expects == "same"
+    groups = [{0: each} for each in kept.values()] if same or question.each else [kept]
+    means = [pooled_mean(group) for group in groups]
+    sd = max(mean.error * math.sqrt(mean.n) for mean in means)
+    shares = 1 if same or len(kept) < 2 else len(kept) if question.each else 2
+    level, n_cells = LEVEL / case.looks / shares, len(kept) if same else 1
+    halves = 2 if any(each.chosen for each in case.contrasts) else 1
+
+    def needed(effect: float) -> int:
+        return halves * (seeds_needed(effect, sd, n_cells, same=same, level=level) or 0)
+
+    margin, seen = question.margin or MARGIN, abs(case.judged.pooled.mean)
+    least, more = needed(margin), needed(margin - seen) if same else 0
+    if not least:
+        return "", ""
+    text = f"For 80 % power about {least} seeds per configuration are needed"
+    if not same:
+        size = margin_text(question, case.unit)
+        return f"{text} to find a difference of {size}.", str(least)
+    if not more:
+        return f"{text} if nothing differs.", str(least)
+    by = amount(seen, case.unit, signed=False)
+    text += f" if nothing differs, {more} if all differ by {by}."
+    return text, f"{least}–{more}"
+
+
 def selection_text(case: Case, n_left: int) -> str:
     """Say what was compared and pooled, and what was left out."""
     cells, compared = case.cells, {each.along for each in case.contrasts}
@@ -143,7 +181,8 @@ def margin_text(question: Question, unit: str) -> str:
 
 def of_unit(unit: str) -> str:
     """Say what a difference is a part of."""
-    return "of the headroom" if unit == HEADROOM else "of a trial's return"
+    known = {HEADROOM: "of the headroom", SHARE: "of plain agents' return"}
+    return known.get(unit, "of a trial's return")
 
 
 def _known(case: Case) -> dict[str, str]:

@@ -27,7 +27,7 @@ from freeproj.stats.intervals import (
     summarise,
 )
 from freeproj.stats.paired import Mean, differences, mean_of, pooled_mean
-from freeproj.stats.power import power_line, smallest_effect
+from freeproj.stats.power import power_line, seeds_needed, smallest_effect
 from freeproj.stats.scores import contrast, group_by
 from freeproj.stats.verdicts import (
     EXPECTS,
@@ -71,6 +71,7 @@ __all__ = [
     "power_line",
     "rule_text",
     "running_maximum",
+    "seeds_needed",
     "smallest_effect",
     "summarise",
     "verdict",

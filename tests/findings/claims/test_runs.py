@@ -155,14 +155,96 @@ def test_every_question_says_what_is_missing_instead_of_failing():
 
 def test_claim_cards_equal_table_cells():
     data = fake_dataset({**LENGTHS, "memory": ("gru", "s5")}, 10, rising)
-    claim = answer("frp-beats-rp", data)
+    claims = ask_runs(data)
+    gru, s5 = claims["frp-beats-rp"], claims["frp-beats-rp-s5"]
     rows = json.loads(format_table("table-results", data, "json"))
     cells = [row for row in rows if row["projection.length"] > 1]
-    assert len(cells) == len(claim.findings)
-    for row, finding in zip(cells, claim.findings, strict=True):
+    findings = [*gru.findings, *s5.findings]
+    assert len(cells) == len(findings) == 4
+    for row, finding in zip(cells, findings, strict=True):
         assert f"ℓ = {row['projection.length']}" in finding.about
         assert row["memory"].upper() in finding.about
         assert row["difference"] == pytest.approx(finding.value)
         ends = row["difference_low"], row["difference_high"]
         assert ends == pytest.approx(finding.interval[:2])
         assert row["verdict"] == finding.outcome
+
+
+TILES = ("tile_unit", "minus_tile", "minus_tile_unit", "random", "zero")
+
+
+def slip(settings, name):
+    """Uncorrected QR goes wrong with GRU; the norm of the projection does nothing."""
+    wrong = settings["projection.family"] == "qr" and settings["projection.length"] == 1
+    turn = {"tile_unit": -0.3, "minus_tile": 0.3, "minus_tile_unit": 0.3}
+    chance = -0.49 * (settings["task"] == "RepeatPrevious")
+    return chance + wrong * (settings["memory"] == "gru") * turn.get(name, 0.0)
+
+
+def test_memories_are_judged_and_named_apart():
+    grid = {
+        "task": ("HigherLower", "RepeatPrevious"),
+        "memory": ("gru", "s5"),
+        "projection.family": ("qr", "haar"),
+        "redraw_every": (1, 0),
+        "projection.length": (1, 4),
+    }
+    maps = {"maps": TILES, "evaluation.maps": TILES[:4]}
+    answers = ask_runs(fake_dataset(grid, 6, slip, **maps))
+    gru, s5 = answers["sign-slip"], answers["sign-slip-s5"]
+    assert (gru.outcome, s5.outcome) == (HOLDS, OPEN)
+    assert (gru.opens, s5.opens) == (True, False)
+    assert gru.headline.endswith("; S5: cannot tell (GRU, 6 seeds, 0.02 M steps).")
+    assert "(S5)" in s5.statement
+    for answer_, memory in ((gru, "GRU"), (s5, "S5")):
+        assert all(memory in finding.about for finding in answer_.findings)
+    assert "the paper: -0.73" in gru.details
+    assert "the paper: -0.71" in s5.details
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0])
+def test_sign_and_norm_of_the_test_projection_are_told_apart(scale):
+    def trial_return(settings, name):
+        norm = 0.3 * scale * (name == "minus_tile")
+        return slip(settings, name) + norm
+
+    grid = {"projection.family": ("qr", "haar"), "projection.length": (1, 4)}
+    maps = {"maps": TILES, "evaluation.maps": TILES[:4]}
+    data = fake_dataset(grid, 6, trial_return, **maps)
+    sign, norm = answer("sign-alone", data), answer("norm-alone", data)
+    assert sign.outcome is HOLDS
+    assert len(sign.findings) == len(norm.findings) == 1
+    assert norm.outcome is (FAILS if scale else HOLDS)
+    assert answer("norm-alone", why_table_1(3)).missing
+
+
+def test_the_dimension_is_asked_of_ordinary_agents_and_of_the_frame():
+    def trial_return(settings, name):
+        d = {2: 0.75, 4: 0.9, 16: 0.4}[settings["projection.dim"]]
+        return (0.9 if settings["encoder"] == "frame" else d) * (name != "zero")
+
+    grid = {
+        "task": ("StatelessCartPole", "FlashCards"),
+        "encoder": ("none", "frame"),
+        "projection.dim": (2, 4, 16),
+    }
+    data = fake_dataset(grid, 6, trial_return, noise=0.01, maps=("random", "zero"))
+    ordinary, frame = answer("dimension", data), answer("dimension-frame", data)
+    assert (ordinary.outcome, frame.outcome) == (FAILS, HOLDS)
+    assert len(ordinary.findings) == len(frame.findings) == 4
+    assert "CartPole 0.75/0.90/0.40 at d = 2/4/16" in ordinary.headline
+    assert answer("ordinary-below-frame", data).status == "answered"
+    assert answer("dimension", data.where({"projection.dim": 4})).missing
+
+
+def test_an_open_question_says_how_many_seeds_would_decide_it():
+    noisy = fake_dataset(LENGTHS, 6, level, noise=0.1)
+    claim = answer("haar-length", noisy)
+    assert claim.outcome is OPEN
+    few, many = map(int, claim.needed.split("–"))
+    assert 6 < few < many
+    assert f"about {few} seeds per configuration are needed" in claim.sentence
+    assert claim.headline.endswith(f"; {few}–{many} seeds needed).")
+    assert answer("frp-beats-rp", noisy).power.endswith("10 % of the headroom.")
+    decided = answer("haar-length", fake_dataset(LENGTHS, 10, level, noise=0.01))
+    assert not decided.power

@@ -16,6 +16,7 @@ from freeproj.findings.asking import ask
 from freeproj.findings.claims import invariance, training
 from freeproj.findings.claims.kernel import effective_dimension_falls, theory_matches
 from freeproj.findings.claims.lsmdp import longer_words_help_lsmdp
+from freeproj.findings.labels import value_text
 from freeproj.findings.questions import Question
 from freeproj.published import load, names
 from freeproj.storage.names import Registry
@@ -25,6 +26,7 @@ __all__ = [
     "CLAIMS",
     "Analysis",
     "ask_analyses",
+    "ask_apart",
     "ask_published",
     "ask_runs",
     "opening",
@@ -70,28 +72,72 @@ def ask_runs(dataset: Dataset, extra: Iterable[str] = ()) -> dict[str, Answer]:
     Args:
         extra: further questions, as `module:attribute`.
     """
-    found = {name: CLAIMS.resolve(name) for name in (*CLAIMS, *extra)}
+    found: dict[str, Answer] = {}
+    for name in (*CLAIMS, *extra):
+        question = CLAIMS.resolve(name)
+        if isinstance(question, Question):
+            found |= ask_apart(name, question, dataset)
+    return found
+
+
+def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answer]:
+    """Put a question to the runs of each memory: what holds for one may not for others.
+
+    The first that answers has the question's name, the others theirs added to it.
+    """
+    memories = dataset.group_by("memory") if dataset.runs else {}
+    found = {str(m): ask(question, part) for (m,), part in memories.items()}
+    found = {m: each for m, each in found.items() if each.status == "answered"}
+    if len(found) < 2:
+        return {name: ask(question, dataset)}
+    told = {m: _with_memory(m, each) for m, each in found.items()}
+    first, *others = told
+    also = "; ".join(f"{_memory(m)}: {told[m].outcome}" for m in others)
+    short = told[first].short and f"{told[first].short}; {also}"
+    told[first] = replace(told[first], short=short)
+    names = {first: name} | {m: f"{name}-{m.rsplit(':', 1)[-1]}" for m in others}
     return {
-        name: ask(each, dataset)
-        for name, each in found.items()
-        if isinstance(each, Question)
+        names[m]: replace(each, opens=each.opens and m == first)
+        for m, each in told.items()
     }
 
 
-def ask_published() -> dict[str, Answer]:
-    """Return each question's answer from the published study that it names."""
-    return {
-        name: _published(name)
-        for name in CLAIMS
-        if isinstance(each := CLAIMS.resolve(name), Question) and each.study
-    }
+def _memory(memory: str) -> str:
+    return value_text("memory", memory)
+
+
+def _with_memory(memory: str, answer: Answer) -> Answer:
+    """Name the memory in all that is said."""
+    end = f" ({_memory(memory)})."
+
+    def named(text: str) -> str:
+        return text and text.removesuffix(".") + end
+
+    return replace(answer, statement=named(answer.statement), said=named(answer.said))
+
+
+def ask_published(studies: Iterable[Dataset] | None = None) -> dict[str, Answer]:
+    """Return each question's answer from the study that it names.
+
+    Args:
+        studies: by default those that ship; questions to others are left out.
+    """
+    asked = {n: q for n in CLAIMS if isinstance(q := CLAIMS.resolve(n), Question)}
+    if studies is None:
+        wanted = dict.fromkeys(each.study for each in asked.values() if each.study)
+        studies = (load(n) if n in names() else _none(n) for n in wanted)
+    named = {study.meta.get("study"): study for study in studies}
+    found: dict[str, Answer] = {}
+    for name, question in asked.items():
+        if question.study in named:
+            found |= _asked(name, named[question.study])
+    return found
 
 
 def opening() -> tuple[Answer, ...]:
     """Return the answers that README, docs and page open with."""
-    found = ask_published()
-    opens = [n for n in found if getattr(CLAIMS.resolve(n), "opens", False)]
-    return tuple(found[name] for name in opens if found[name].status == "answered")
+    found = ask_published().values()
+    return tuple(each for each in found if each.opens and each.status == "answered")
 
 
 def ask_analyses(analyses: Mapping[str, Numbers]) -> dict[str, Answer]:
@@ -103,14 +149,15 @@ def ask_analyses(analyses: Mapping[str, Numbers]) -> dict[str, Answer]:
             answer = each.judge(*(analyses.get(figure) for figure in each.figures))
             lacks = not any(figure in analyses for figure in each.figures)
             what = f"`freeproj figure {each.figures[0]}`." if lacks else ""
-            found[name] = replace(answer, missing=what)
+            found[name] = replace(answer, missing=what, section=each.section)
     return found
 
 
+@functools.lru_cache(maxsize=128)
+def _asked(name: str, study: Dataset) -> dict[str, Answer]:
+    return ask_apart(name, CLAIMS.resolve(name), study)
+
+
 @functools.cache
-def _published(name: str) -> Answer:
-    question = CLAIMS.resolve(name)
-    assert isinstance(question, Question)
-    if question.study not in names():
-        return ask(question, Dataset(()))
-    return ask(question, load(question.study))
+def _none(name: str) -> Dataset:
+    return Dataset((), meta={"study": name})

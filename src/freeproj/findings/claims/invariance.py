@@ -20,7 +20,7 @@ from freeproj.findings.telling import short_task
 
 __all__ = ["QUESTIONS"]
 
-_MATCH = ("task", "memory", "trials", "previous_reward", "n_trials")
+_MATCH = ("task", "memory", "projection.dim", "trials", "previous_reward", "n_trials")
 
 
 def _sees(settings: Settings) -> str:
@@ -122,10 +122,55 @@ def _plain_values(cells: Cells) -> dict[str, str]:
 def _ordinary_values(cells: Cells) -> dict[str, str]:
     """Take RP and FRP together."""
 
-    def both(settings: Settings) -> bool:
-        return any(_ordinary(settings, longer) for longer in (False, True))
+    return {"pairs": _pairs(cells, _any_ordinary, _frame, "random", "{} against {}")}
 
-    return {"pairs": _pairs(cells, both, _frame, "random", "{} against {}")}
+
+def _in_dimensions(dataset: Dataset, keep: Callable[[Settings], bool]) -> Dataset:
+    """Return the runs of such agents whose tasks were run at several d."""
+    chosen = dataset.select(
+        lambda run: keep(run.settings) and not run.settings.get("evaluation.task")
+    )
+    several = {
+        task
+        for (task,), runs in (chosen.group_by("task").items() if chosen.runs else ())
+        if len(runs.values("projection.dim")) > 1
+    }
+    return chosen.select(lambda run: run.settings["task"] in several)
+
+
+def _any_ordinary(settings: Settings) -> bool:
+    return any(_ordinary(settings, longer) for longer in (False, True))
+
+
+def _against_smallest(dataset: Dataset) -> tuple[Contrast, ...]:
+    """Compare every d with the smallest of its task."""
+    tasks = dataset.group_by("task").items()
+    return tuple(
+        Contrast(
+            what="larger d minus the smallest",
+            first=lambda s, task=task: s["task"] == task,
+            along="projection.dim",
+            reference=smallest,
+        )
+        for (task,), runs in tasks
+        for smallest in runs.values("projection.dim")[:1]
+    )
+
+
+def _dimension_values(cells: Cells) -> dict[str, str]:
+    """Give returns at every d, task by task."""
+    tasks = dict.fromkeys(map(cells.task, cells.runs))
+    told = []
+    for task in tasks:
+        own = cells.where(lambda key, task=task: cells.task(key) == task)
+        dims = sorted({own.get(key, "projection.dim") for key in own.runs})
+        values = (
+            value_of(own.mean_return("random", lambda s, d=d: s["projection.dim"] == d))
+            for d in dims
+        )
+        at = "/".join(map(str, dims))
+        told.append(f"{short_task(task)} {'/'.join(values)} at d = {at}")
+    return {"returns": ", ".join(told)}
 
 
 QUESTIONS = (
@@ -149,5 +194,17 @@ QUESTIONS = (
             _against("FRP minus frame", functools.partial(_ordinary, longer=True)),
         ),
         _ordinary_values,
+    ),
+    stated(
+        "dimension",
+        functools.partial(_in_dimensions, keep=_any_ordinary),
+        _against_smallest,
+        _dimension_values,
+    ),
+    stated(
+        "dimension-frame",
+        functools.partial(_in_dimensions, keep=_frame),
+        _against_smallest,
+        _dimension_values,
     ),
 )

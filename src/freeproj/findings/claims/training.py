@@ -26,6 +26,7 @@ _LENGTHS = Contrast(what="ℓ > 1 minus ℓ = 1", **_ALONG)
 _CHOSEN = Contrast(
     what="best ℓ > 1, chosen on other seeds, minus ℓ = 1", chosen=True, **_ALONG
 )
+_MINUS_UNIT = "minus_tile_unit"
 _SEEING = (Kind.NO_REWARD, Kind.REWARD)
 
 
@@ -138,6 +139,15 @@ def _sign_contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
     )
 
 
+def _played(*maps: str) -> Callable[[Dataset], Dataset]:
+    """Select RP with uncorrected QR, no reward, tested on these projections."""
+    return _narrowed(
+        Kind.RAW_QR,
+        keep=lambda s: _without_reward(s) and s["projection.length"] == 1,
+        maps=maps,
+    )
+
+
 def _sign_values(cells: Cells) -> dict[str, str]:
     """Give Repeat Previous under RP with fixed bases, where the pattern is largest."""
     task, chosen = "RepeatPrevious", {"projection.length": 1}
@@ -203,6 +213,16 @@ _TO_CHANCE = Contrast(what="random projections minus chance", minus="chance")
 
 QUESTIONS = (
     stated("sign-slip", _tiled, _sign_contrasts, _sign_values),
+    stated(
+        "sign-alone",
+        _played("tile_unit", _MINUS_UNIT),
+        (Contrast(what="minus tile minus tile", on=_MINUS_UNIT, minus="tile_unit"),),
+    ),
+    stated(
+        "norm-alone",
+        _played("minus_tile", _MINUS_UNIT),
+        (Contrast(what="norm √2 minus norm 1", on="minus_tile", minus=_MINUS_UNIT),),
+    ),
     stated(
         "haar-length",
         _narrowed(

@@ -16,12 +16,9 @@ from PIL import Image
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.answers import Answer
-from freeproj.findings.asking import ask
-from freeproj.findings.claims import CLAIMS, ask_analyses, ask_published, ask_runs
+from freeproj.findings.claims import ask_analyses, ask_published, ask_runs
 from freeproj.findings.comparing import compare_axes
 from freeproj.findings.facts import StudyFacts, study_facts
-from freeproj.findings.questions import Question
-from freeproj.published import load, names
 from freeproj.report.figures import FigureSpec, render
 from freeproj.report.tables import TABLES, make_table
 from freeproj.report.tables.grid import Grid
@@ -106,8 +103,8 @@ class Part:
         pictures = [p for p in self.pictures if p.spec.section in sections]
         claims = [
             claim
-            for name, claim in self.claims.items()
-            if CLAIMS.resolve(name).section in sections and not claim.missing
+            for claim in self.claims.values()
+            if claim.section in sections and not claim.missing
         ]
         return [*pictures, *claims]
 
@@ -116,14 +113,13 @@ class Part:
         """Figures and answers in sections of the user's own."""
         placed = _OF_RUNS if self.key == "own" else KNOWN_SECTIONS
         found = {p.spec.section for p in self.pictures}
-        found |= {CLAIMS.resolve(name).section for name in self.claims}
+        found |= {claim.section for claim in self.claims.values()}
         return self.in_section(*sorted(found - set(placed)))
 
     @property
     def opening(self) -> list[Answer]:
         """The answers that this part opens with."""
-        opens = [n for n in self.claims if getattr(CLAIMS.resolve(n), "opens", False)]
-        found = [self.claims[name] for name in opens]
+        found = [claim for claim in self.claims.values() if claim.opens]
         return [*self.compared, *(each for each in found if each.status == "answered")]
 
     @property
@@ -159,7 +155,7 @@ def published_part(studies: Sequence[Dataset], pictures: Sequence[Picture]) -> P
     }
     return Part(
         key="published",
-        claims=_answers(studies),
+        claims=ask_published(studies),
         pictures=pictures,
         tables=tables,
         studies=studies,
@@ -175,19 +171,6 @@ def analyses_part(pictures: Sequence[Picture]) -> Part:
 def by_preference(studies: Iterable[Dataset], wanted: str) -> list[Dataset]:
     """Return the studies, the wanted one first, then those with most runs."""
     return sorted(studies, key=lambda s: (s.meta.get("study") != wanted, -len(s)))
-
-
-def _answers(studies: Sequence[Dataset]) -> dict[str, Answer]:
-    """Ask each study its own questions; shipped ones were asked already."""
-    named = {study.meta.get("study"): study for study in studies}
-    found = {}
-    for name in CLAIMS:
-        question = CLAIMS.resolve(name)
-        if isinstance(question, Question) and question.study in named:
-            study = named[question.study]
-            asked = question.study in names() and study is load(question.study)
-            found[name] = ask_published()[name] if asked else ask(question, study)
-    return found
 
 
 def _tables(dataset: Dataset) -> dict[str, Grid]:

@@ -8,7 +8,6 @@ claims.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -182,22 +181,24 @@ def _compared(dataset: Dataset, protocol: str) -> dict[RunRecord, Finding]:
     runs = dataset.select(
         lambda run: bool(run.settings.get("evaluation.task")) == held_out
     )
+    question = Question(
+        "over-rp",
+        "Longer words earn more than ℓ = 1.",
+        "Table 1",
+        lambda dataset: dataset,
+        (Contrast(what="over RP", along="projection.length", reference=1),),
+        on="",
+    )
     found = {}
-    for each in dict.fromkeys(kind(run.settings) for run in runs.runs):
-        question = Question(
-            "over-rp",
-            "Longer words earn more than ℓ = 1.",
-            "Table 1",
-            functools.partial(_of_kind, each),
-            (Contrast(what="over RP", along="projection.length", reference=1),),
-            on="",
-        )
-        found |= {finding.run: finding for finding in ask(question, runs).findings}
+    for group in dict.fromkeys(map(_comparable, runs.runs)):
+        part = runs.select(lambda run, group=group: _comparable(run) == group)
+        found |= {finding.run: finding for finding in ask(question, part).findings}
     return found
 
 
-def _of_kind(wanted: Kind, dataset: Dataset) -> Dataset:
-    return dataset.select(lambda run: kind(run.settings) is wanted)
+def _comparable(run: RunRecord) -> tuple[Kind, Any]:
+    """Return what runs that are judged together have in common, as in the claims."""
+    return kind(run.settings), run.settings.get("memory")
 
 
 def _reason(cells: Cells, key: Key, found: Finding | None) -> str:
