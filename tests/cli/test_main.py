@@ -1,5 +1,6 @@
 """The command line as a whole: help, versions, refusals."""
 
+import json
 import subprocess
 import sys
 import tomllib
@@ -18,6 +19,10 @@ def test_help_lists_every_command(freeproj):
     shown = freeproj("--help")
     assert shown.code == 0
     assert all(f"  {name} " in shown.out for name in COMMANDS)
+    assert [line for line in shown.out.splitlines() if line.endswith(":")] == [
+        *("Options:", "Begin here:", "Train:", "Agents:", "Results:"),
+        "Tasks and data:",
+    ]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -46,7 +51,9 @@ def test_version(freeproj):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nosuch"], "No command 'nosuch'. Known: reproduce"),
+        (["nosuch"], "No command 'nosuch'. Known: demo"),
+        (["trian"], "No command 'trian'. Did you mean `train`?"),
+        (["config", "shwo"], "No command 'shwo'. Did you mean `show`?"),
         (["figure"], "Missing argument 'NAME'"),
         (["figure", "nosuch"], "No figure 'nosuch'. Known: "),
         (["figure", "cayley", "--out", "c.gif"], "must end in .png, .svg, .pdf"),
@@ -76,6 +83,7 @@ def test_doctor_names_versions_and_devices(freeproj):
     shown = freeproj("doctor")
     assert shown.code == 0
     assert "cpu:0" in shown.out
+    assert json.loads(freeproj("doctor", "--json").out)["devices"] == "cpu:0"
     lines = dict(line.split(maxsplit=1) for line in shown.out.splitlines())
     assert lines["freeproj"] == package.__version__
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

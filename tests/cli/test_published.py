@@ -10,6 +10,7 @@ def test_the_command_lists_prints_and_suggests(freeproj):
     assert {each["study"] for each in listed} == set(names())
     shown = freeproj("published", "why-table-1").out
     assert "Repeat Previous (chance -0.49" in shown
+    assert "\n  looks     1\n" in shown
     assert max(map(len, shown.splitlines())) <= 80
     cells = json.loads(freeproj("published", "why-table-1", "--json").out)["cells"]
     paper = [c["paper_raw"] for c in cells if c["cell"]["task"] == "RepeatPrevious"]

@@ -1,7 +1,9 @@
 """`freeproj runs` and `freeproj config`."""
 
+import glob
 import json
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -22,11 +24,16 @@ def test_runs_lists_axes_health_and_how_to_resume(freeproj, folder):
     ended = freeproj("runs", folder)
     assert ended.code == 0
     head, *lines = ended.out.splitlines()
-    assert head.split()[:3] == ["health", "update", "projection.length"]
-    assert [line.split()[:4] for line in lines[:2]] == [
-        ["finished", "8/8", "1", "0"],
-        ["running", "4/8", "1", "1"],
+    assert head.split()[:5] == ["task", "ℓ", "seed", "health", "update"]
+    assert [line.split()[:5] for line in lines[:4]] == [
+        ["HigherLower", "1", "0", "finished", "8/8"],
+        ["HigherLower", "1", "1", "running", "4/8"],
+        ["HigherLower", "4", "0", "finished", "8/8"],
+        ["HigherLower", "4", "1", "finished", "8/8"],
     ]
+    for line in lines[:4]:  # what stands last finds the folder in a shell
+        (found,) = glob.glob(line.split()[-1])
+        assert f"-s{line.split()[2]}-" in found
     assert f"foreign: {folder}/other: No setting `x`" in ended.out
     assert "3 finished, 1 running, 1 foreign." in ended.out
     assert "freeproj train" in ended.out.splitlines()[-1]
@@ -35,6 +42,8 @@ def test_runs_lists_axes_health_and_how_to_resume(freeproj, folder):
 def test_runs_as_json(freeproj, folder):
     found = json.loads(freeproj("runs", folder, "--json").out)
     assert found["axes"] == ["projection.length"]
+    assert {run["task"] for run in found["runs"]} == {"HigherLower"}
+    assert all(Path(run["folder"]).is_dir() for run in found["runs"])
     assert [run["update"] for run in found["runs"]].count(4) == 1
     assert [each["health"] for each in found["set_aside"]] == ["foreign"]
     assert found["counts"] == {"finished": 3, "running": 1, "foreign": 1}

@@ -19,6 +19,11 @@ settings = { n_updates = 1 }
 [grid]
 tasks = ["HigherLower"]
 seeds = 2
+[stated]
+question = "Which seed is best?"
+margin = "none"
+seeds = 2
+looks = 1
 """
 
 
@@ -45,6 +50,8 @@ def test_a_finished_study_is_skipped_whole(freeproj, study, tmp_path):
     assert (ended.code, ended.out) == (0, f"{out}\n")
     assert "2 runs" in ended.err
     assert "2 finished, 0 to do." in ended.err
+    found = json.loads(freeproj("sweep", study, "--out", out, "--json").out)
+    assert [run["state"] for run in found["runs"]] == ["finished", "finished"]
 
 
 def test_a_failing_run_ends_with_code_1_and_its_last_lines(freeproj, study, tmp_path):
@@ -72,12 +79,16 @@ def test_a_dry_run_lists_and_counts_and_measures_nothing(
     done = finish(out, 0)
     ended = freeproj("sweep", study, "--out", out, "--dry-run")
     assert ended.code == 0
-    first, second, *rest = ended.out.splitlines()
+    head, *stated = ended.out.splitlines()[:6]
+    assert head == "Stated before the study ran:"
+    assert stated[0] == "  question  Which seed is best?"
+    assert stated[3:] == ["  looks     1", ""]
+    first, second, *rest = ended.out.splitlines()[6:]
     assert "HigherLower gru ℓ=4 seed 0" in first
     assert "finished" in first
     assert done.folder.name in first
     assert "to do" in second
-    assert rest[0] == "2 runs of 1 cells, 1 to do."
+    assert rest[0] == "2 runs of 1 configuration, 1 to do."
     assert "too few seeds for a verdict" in rest[1]
     assert [path.name for path in out.iterdir()] == [done.folder.name], "no folders"
 
@@ -110,7 +121,7 @@ def test_an_estimate_says_what_the_runs_take(freeproj, study, tmp_path, monkeypa
     found = json.loads(freeproj(*wanted).out)
     assert [run["state"] for run in found["runs"]] == ["finished", "to do"]
     assert found["estimate"]["seconds"] == pytest.approx(16.8, abs=0.1)
-    assert freeproj("sweep", study, "--json").code == 2
+    assert found["stated"]["looks"] == 1
 
 
 def test_an_estimate_shrugs_off_two_disturbed_measurements_of_five(monkeypatch):

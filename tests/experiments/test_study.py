@@ -7,7 +7,7 @@ import pytest
 
 from freeproj.envs import REGISTRY, Discrete
 from freeproj.experiments.settings import SHIPPED, config_from, read_config, to_toml
-from freeproj.experiments.study import STUDIES, Grid, read_study
+from freeproj.experiments.study import STUDIES, Grid, read_study, stated_before
 
 GRID = """
 base = "smoke"
@@ -200,3 +200,19 @@ def test_a_study_can_be_made_in_python():
 def test_one_seed_and_a_number_of_seeds_differ():
     assert {run.seed for run in read_study("quick", {"seed": 3}).runs()} == {3}
     assert {run.seed for run in read_study("quick", {"seeds": 2}).runs()} == {0, 1}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_shipped_studies_say_beforehand_what_they_ask(name):
+    stated = stated_before(name)
+    assert set(stated) == {"question", "margin", "seeds", "looks"}
+    assert read_study(name).stated == stated
+    assert stated_before("no such study") == {}
+
+
+@pytest.mark.parametrize("table", ['question = "?"', "question = 1.5", "looks = []"])
+def test_a_statement_has_all_its_parts_or_none(table, tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(f'base = "smoke"\n[grid]\nseeds = 1\n[stated]\n{table}')
+    with pytest.raises(ValueError, match="must have question, margin, seeds, looks"):
+        read_study(path)

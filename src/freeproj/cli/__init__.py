@@ -13,40 +13,52 @@ import sys
 
 import click
 
+from freeproj.cli.options import NamingGroup
 from freeproj.cli.output import print_in_any_encoding
 from freeproj.cli.stopping import exit_code, explain
-from freeproj.storage.names import announcing, printable, suggestion
+from freeproj.storage.names import announcing, printable
 from freeproj.storage.signals import catch_signals, leave
 
 __all__ = ["main"]
 
-# name: (module below freeproj.cli, one line for `freeproj --help`)
-_COMMANDS = {
-    "reproduce": ("reproduce", "The main job: a study, all analyses, report.html."),
-    "demo": ("demo", "Train an agent that visibly adapts, in about a minute."),
-    "train": ("train", "Train one agent; an interrupted run can be resumed."),
-    "sweep": ("sweep", "Run a study: many runs, on this machine or on Ray."),
-    "runs": ("runs", "List the runs of a folder: health and last return."),
-    "config": ("config", "Show all settings, or write them to a file."),
-    "table": ("table", "Print a table of the paper beside your numbers."),
-    "evaluate": ("evaluate", "Test a trained agent on unseen maps."),
-    "watch": ("evaluate", "Watch an episode of a trained agent, or save a GIF."),
-    "certify": ("certify", "Say whether an agent adapts to unseen projections."),
-    "compare": ("compare", "Compare runs, or folders of runs."),
-    "export": ("export", "Save a trained agent as one file."),
-    "published": ("published", "Results that ship with the package."),
-    "report": ("report", "Write report.html for a folder of runs."),
-    "figure": ("figures", "Draw one figure."),
-    "figures": ("figures", "List the figures."),
-    "envs": ("envs", "List the tasks with sizes, chance level and best return."),
-    "play": ("play", "Play a task in the terminal."),
-    "spectra": ("spectra", "Effective dimension of your data; cost of words."),
-    "cite": ("about", "Print BibTeX entries for the software and the paper."),
-    "doctor": ("about", "Show versions, installed extras and devices."),
+# name: (module below freeproj.cli, one line for `freeproj --help`), in groups
+_GROUPS = {
+    "Begin here": {
+        "demo": ("demo", "Train an agent that visibly adapts, in about a minute."),
+        "reproduce": ("reproduce", "The main job: a study, all analyses, report.html."),
+        "doctor": ("about", "Show versions, installed extras and devices."),
+    },
+    "Train": {
+        "train": ("train", "Train one agent; an interrupted run can be resumed."),
+        "sweep": ("sweep", "Run a study: many runs, here or on a cluster."),
+        "config": ("config", "Show all settings, or write them to a file."),
+    },
+    "Agents": {
+        "evaluate": ("evaluate", "Test a trained agent on unseen projections."),
+        "certify": ("certify", "Say whether an agent adapts to unseen projections."),
+        "watch": ("evaluate", "Watch an episode of a trained agent, or save a GIF."),
+        "export": ("export", "Save a trained agent as one file, or for the Hub."),
+    },
+    "Results": {
+        "runs": ("runs", "List the runs of a folder: health and last return."),
+        "compare": ("compare", "Compare runs, folders of runs, or shipped agents."),
+        "report": ("report", "Write report.html for a folder of runs."),
+        "table": ("table", "Print a table of the paper beside your numbers."),
+        "published": ("published", "Results that ship with the package."),
+        "figure": ("figures", "Draw one figure."),
+        "figures": ("figures", "List the figures."),
+    },
+    "Tasks and data": {
+        "envs": ("envs", "List the tasks with sizes, chance level and best return."),
+        "play": ("play", "Play a task in the terminal."),
+        "spectra": ("spectra", "Effective dimension of your data; cost of words."),
+        "cite": ("about", "Print BibTeX entries for the software and the paper."),
+    },
 }
+_COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(NamingGroup):
     """A group that knows its commands' names and help without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -61,14 +73,10 @@ class _LazyGroup(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
-
-    def resolve_command(self, ctx: click.Context, args: list[str]):
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            known, near = ", ".join(_COMMANDS), suggestion(args[0], _COMMANDS)
-            raise click.UsageError(f"No command {args[0]!r}.{near} Known: {known}.")
-        return super().resolve_command(ctx, args)
+        for title, commands in _GROUPS.items():
+            with formatter.section(title):
+                rows = [(name.ljust(9), text) for name, (_, text) in commands.items()]
+                formatter.write_dl(rows)
 
 
 def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

@@ -8,6 +8,8 @@ import platform
 import click
 
 from freeproj import __version__
+from freeproj.cli.options import json_option
+from freeproj.cli.output import columns, print_json
 
 __all__ = ["EXTRAS", "cite", "doctor"]
 
@@ -27,17 +29,10 @@ _BIBTEX = """\
   year      = {{2026}}
 }}"""
 
-_CORE = [
-    "jax",
-    "jaxlib",
-    "equinox",
-    "optax",
-    "jaxtyping",
-    "numpy",
-    "scipy",
-    "click",
-    "rich",
-]
+_CORE = (
+    *("jax", "jaxlib", "equinox", "optax", "jaxtyping"),
+    *("numpy", "scipy", "click", "rich"),
+)
 _OF_EXTRAS = {
     "report": "matplotlib jinja2 pillow",
     "gymnasium": "gymnasium",
@@ -63,21 +58,22 @@ def cite() -> None:
 
 
 @click.command()
-def doctor() -> None:
+@json_option
+def doctor(as_json: bool) -> None:
     """Show versions, installed extras and devices."""
-    _say("freeproj", __version__)
-    _say("python", f"{platform.python_version()} on {platform.system()}")
-    for package in (*_CORE, *EXTRAS):
-        _say(package, _version_of(package, EXTRAS.get(package, "")))
     import jax
 
-    devices = ", ".join(f"{device.platform}:{device.id}" for device in jax.devices())
-    _say("devices", devices)
-    _say("float64", "on" if jax.config.read("jax_enable_x64") else "off (default)")
-
-
-def _say(what: str, value: str) -> None:
-    click.echo(f"{what:<17} {value}")
+    found = {
+        "freeproj": __version__,
+        "python": f"{platform.python_version()} on {platform.system()}",
+        **{name: _version_of(name, EXTRAS.get(name, "")) for name in (*_CORE, *EXTRAS)},
+        "devices": ", ".join(f"{each.platform}:{each.id}" for each in jax.devices()),
+        "float64": "on" if jax.config.read("jax_enable_x64") else "off (default)",
+    }
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(columns(list(found.items())))
 
 
 def _version_of(package: str, extra: str) -> str:

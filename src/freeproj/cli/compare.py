@@ -1,13 +1,15 @@
-"""`freeproj compare`: runs, or folders of runs, side by side."""
+"""`freeproj compare`: runs, folders of runs, or agents, side by side."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from freeproj.cli.options import json_option
 from freeproj.cli.output import columns, echo, number, print_json
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+_WIDEST = 42  # of a name, so that a row fits 80 columns
+
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="A B...")
@@ -27,18 +31,18 @@ __all__ = ["compare"]
 def compare(
     sources: tuple[str, ...], along: str | None, on: str | None, as_json: bool
 ) -> None:
-    """Compare A, B, …: each a run, or a folder of runs, or published:NAME.
+    """Compare A, B, …: each a run, a folder of runs, an agent, or published:NAME.
 
     Several are compared with the first, configuration by configuration; of a single
     one, the settings that vary are compared. A run's score is the mean return per
     trial of its last three evaluations; differences are between runs of the same seed,
-    and a verdict needs at least three such pairs.
+    and a verdict needs at least three such pairs. An agent that ships with freeproj, or
+    an exported file, has the returns on its card.
     """
-    from freeproj.experiments.dataset import read_dataset
     from freeproj.experiments.measures import tested_maps
     from freeproj.findings.labels import map_title
 
-    found = {source: read_dataset(source) for source in dict.fromkeys(sources)}
+    found = {source: _read(source) for source in dict.fromkeys(sources)}
     for source, dataset in found.items():
         for path, health, reason in dataset.set_aside:
             echo(f"Left out as {health}: {path}: {reason}", err=True)
@@ -49,6 +53,7 @@ def compare(
     named = {_name(source, found): dataset for source, dataset in found.items()}
     on = on or next(iter(found.values())).test_map
     answers = _answers(named, along, on)
+    differences = _differences(named)
     rows = [
         row
         for name, dataset in named.items()
@@ -56,10 +61,75 @@ def compare(
     ]
     if as_json:
         told = [_plain(answer) for answer in answers]
-        print_json({"on": on, "rows": rows, "answers": told})
+        parts = {"differences": differences, "rows": rows, "answers": told}
+        print_json({"on": on, **parts})
         return
     echo(f"Return per trial on {map_title(on)}, last three evaluations of each run\n")
-    echo("\n".join([_table(rows), "", *map(str, answers)]))
+    lines = [str(answer) for answer in answers]
+    lines += _difference_lines(differences) if len(named) > 1 else []
+    echo("\n".join([_table(rows), "", *map(_wrapped, lines)]))
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 79, break_on_hyphens=False)
+
+
+def _read(source: str) -> Dataset:
+    """Read runs, or the card of an exported agent as one run."""
+    from freeproj.experiments.agents import PRETRAINED, load_agent
+    from freeproj.experiments.dataset import Dataset, read_dataset
+    from freeproj.experiments.measures import metric_of
+    from freeproj.experiments.records import RunRecord
+    from freeproj.experiments.settings import flat_settings, to_toml
+    from freeproj.experiments.store import is_stored
+    from freeproj.storage.toml import parse_toml
+
+    path = Path(source)
+    if source not in PRETRAINED and (path.suffix != ".npz" or is_stored(path)):
+        return read_dataset(source)
+    loaded = load_agent(source)
+    config, returns = loaded.config, loaded.card.get("returns", {})
+    metrics = {
+        metric_of(name): np.array([config.n_trials * one["mean"]])
+        for name, one in returns.items()
+        if one.get("mean") is not None
+    }
+    table = parse_toml(to_toml(config), source) | {"written_by": {}}
+    updates = np.array([config.n_updates])
+    one = RunRecord(source, flat_settings(table), "finished", updates, metrics)
+    return Dataset((one,))
+
+
+def _differences(named: dict[str, Dataset]) -> dict[str, dict[str, list]]:
+    """Return the settings whose values differ between sources, with the values."""
+    keys = dict.fromkeys(
+        key for data in named.values() for run in data.runs for key in run.settings
+    )
+    found = {}
+    for key in keys:
+        values = {
+            name: sorted({run.settings.get(key) for run in data.runs}, key=str)
+            for name, data in named.items()
+        }
+        if len({tuple(each) for each in values.values()}) > 1:
+            found[key] = values
+    return found
+
+
+def _difference_lines(differences: dict[str, dict[str, list]]) -> list[str]:
+    from freeproj.findings.labels import value_text
+
+    if not differences:
+        return ["All settings and seeds are the same."]
+    parts = [
+        f"{key} "
+        + " against ".join(
+            ", ".join(value_text(key, value) for value in values) or "–"
+            for values in sides.values()
+        )
+        for key, sides in differences.items()
+    ]
+    return [f"They differ in {len(parts)} settings: {'; '.join(parts)}."]
 
 
 def _name(source: str, found: dict[str, Dataset]) -> str:
@@ -123,13 +193,9 @@ def _plain(answer: Answer) -> dict[str, Any]:
 def _table(rows: list[dict[str, Any]]) -> str:
     cells = [("runs", "mean", "95 % interval", "seeds")]
     for row in rows:
-        name, ends, without = row["runs"], row["interval"], row["without"]
-        cells.append(
-            (
-                name if len(name) <= 40 else f"{name[:39]}…",
-                number(row["mean"], 3),
-                "–" if ends is None else " to ".join(number(end, 3) for end in ends),
-                f"{row['seeds']}" + (f" ({without} untested)" if without else ""),
-            )
-        )
+        name, ends, n = row["runs"], row["interval"], row["seeds"]
+        interval = ends and " to ".join(number(end, 3) for end in ends)
+        seeds = f"{n} of {n + row['without']}" if row["without"] else str(n)
+        name = name if len(name) <= _WIDEST else f"{name[: _WIDEST - 1]}…"
+        cells.append((name, number(row["mean"], 3), interval or "–", seeds))
     return columns(cells)

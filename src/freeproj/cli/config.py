@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from freeproj.cli.options import FILE, json_option, parse_settings, set_option
+from freeproj.cli.options import (
+    FILE,
+    NamingGroup,
+    json_option,
+    parse_settings,
+    set_option,
+)
 from freeproj.cli.output import echo, print_json
 
 if TYPE_CHECKING:
@@ -18,7 +24,7 @@ __all__ = ["config", "init", "show"]
 _SET = set_option("Override a setting")
 
 
-@click.group()
+@click.group(cls=NamingGroup)
 def config() -> None:
     """Show all settings of a run, or write them to a file to edit."""
 

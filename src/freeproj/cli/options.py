@@ -9,8 +9,11 @@ from typing import Any
 
 import click
 
+from freeproj.storage.names import import_own, suggestion
+
 __all__ = [
     "FILE",
+    "NamingGroup",
     "SpreadCommand",
     "import_option",
     "json_option",
@@ -46,8 +49,6 @@ def out_option(default: str, text: str) -> Callable:
 
 
 def _import(context: click.Context, option: click.Parameter, modules: tuple) -> None:
-    from freeproj.storage.names import import_own
-
     for module in modules:
         import_own(module, f"module {module!r}")
 
@@ -60,6 +61,18 @@ import_option = click.option(
     callback=_import,
     help="Import this module first; it may add questions, figures or tables.",
 )
+
+
+class NamingGroup(click.Group):
+    """A group of commands that answers an unknown name with the nearest one."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not args[0].startswith("-"):
+            near = suggestion(args[0], known)
+            listed = ", ".join(known)
+            raise click.UsageError(f"No command {args[0]!r}.{near} Known: {listed}.")
+        return super().resolve_command(ctx, args)
 
 
 class SpreadCommand(click.Command):

@@ -10,6 +10,7 @@ import click
 from freeproj.cli.options import json_option
 from freeproj.cli.output import print_json
 from freeproj.cli.progress import working
+from freeproj.cli.sweep import stated_lines
 from freeproj.cli.table import table_width
 
 if TYPE_CHECKING:
@@ -73,7 +74,9 @@ def _returns(study: Dataset, width: int) -> str:
         textwrap.fill(f"- {answer}", width, subsequent_indent="  ")
         for answer in _answers(study)
     ]
-    return "\n\n".join([_line(study), table.rstrip(), "\n".join(lines)]).rstrip()
+    stated = "\n".join(stated_lines(study.meta.get("stated", {}))).rstrip()
+    parts = [_line(study), stated, table.rstrip(), "\n".join(lines)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _answers(study: Dataset) -> list[Answer]:

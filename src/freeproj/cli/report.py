@@ -7,7 +7,13 @@ from typing import Any
 
 import click
 
-from freeproj.cli.options import import_option, out_option, quiet_option
+from freeproj.cli.options import (
+    import_option,
+    json_option,
+    out_option,
+    quiet_option,
+)
+from freeproj.cli.output import print_json
 from freeproj.cli.progress import track
 
 __all__ = ["report", "write_report"]
@@ -34,6 +40,7 @@ __all__ = ["report", "write_report"]
     "--with-published", is_flag=True, help="The published studies below your own runs."
 )
 @quiet_option
+@json_option
 def report(
     runs: str | None,
     published: bool,
@@ -42,6 +49,7 @@ def report(
     questions: tuple[str, ...],
     with_published: bool,
     quiet: bool,
+    as_json: bool,
 ) -> None:
     """Write report.html from RUNS: a folder of runs, or a dataset file.
 
@@ -54,23 +62,34 @@ def report(
     from freeproj.report.page.building import shipped
 
     shown = shipped() if with_published else None
-    write_report(out, runs, quiet, published=shown, only=only, questions=questions)
+    more = {"published": shown, "only": only, "questions": questions}
+    write_report(out, runs, quiet, as_json=as_json, **more)
 
 
 def write_report(
-    out: Path, runs: str | Path | None, quiet: bool, n_lines: int = 4, **more: Any
+    out: Path,
+    runs: str | Path | None,
+    quiet: bool,
+    n_lines: int = 4,
+    as_json: bool = False,
+    **more: Any,
 ) -> None:
     """Make the page; say what was not drawn, the main answers, and where it is."""
     from freeproj.report.page.building import make_report
 
-    made = make_report(
-        out,
-        runs,
-        follow=lambda jobs: track(jobs, lambda job: job.name, quiet=quiet),
-        **more,
-    )
+    def follow(jobs):
+        return track(jobs, lambda job: job.name, quiet=quiet)
+
+    made = make_report(out, runs, follow=follow, **more)
     for name, why in made.missing.items():
         click.echo(f"{name} was not drawn: {why}", err=True)
+    if as_json:
+        told = [
+            {"question": each.name, "outcome": str(each.outcome), "answer": str(each)}
+            for each in made.answers
+        ]
+        print_json({"page": str(made.page), "missing": made.missing, "answers": told})
+        return
     for answer in made.answers[:n_lines]:
         click.echo(answer)
     click.echo(made.page)

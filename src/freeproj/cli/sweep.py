@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import collections
+import functools
 import sys
+import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from freeproj.cli.options import (
     quiet_option,
     set_option,
 )
-from freeproj.cli.output import echo, print_json
+from freeproj.cli.output import columns, echo, print_json
 from freeproj.cli.progress import working
 from freeproj.cli.stopping import exit_code
 from freeproj.cli.sweep_view import SweepView
@@ -25,7 +28,7 @@ from freeproj.findings.labels import duration
 from freeproj.storage.names import named_by
 from freeproj.storage.signals import stoppable
 
-__all__ = ["carry_out", "sweep"]
+__all__ = ["carry_out", "stated_lines", "sweep"]
 
 # Read off the folder: importing the studies would make --help slow.
 _STUDIES = sorted(
@@ -105,8 +108,6 @@ def sweep(
     as_json: bool,
     **more: Any,
 ) -> None:
-    if as_json and not (dry_run or estimate):
-        raise ValueError("--json works only with --dry-run or --estimate.")
     for name, engines in _OF_ENGINES.items():
         source = ctx.get_parameter_source(name)
         if engine not in engines and source is not ParameterSource.DEFAULT:
@@ -118,26 +119,27 @@ def sweep(
     with named_by(study):
         configs = chosen.runs(resolve=not dry_run)
     if dry_run or estimate:
-        _tell(configs, out, more["jobs"], estimate, as_json)
+        _tell(configs, chosen.stated, out, more["jobs"] if estimate else -1, as_json)
         return
     options = {k: more[k] for k, engines in _OF_ENGINES.items() if engine in engines}
     if engine == "slurm":
         options["options"] = parse_settings(options.pop("slurm"))
     failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
-    echo(out)
+    if as_json:
+        print_json(_plan(configs, chosen.stated, out))
+    else:
+        echo(out)
     if failed:
         echo(f"freeproj: {len(failed)} of {len(configs)} runs failed.", err=True)
         sys.exit(1)
 
 
-def _tell(
-    configs: tuple, out: Path, jobs: int | None, estimate: bool, as_json: bool
-) -> None:
-    """Print the runs, what they can tell, and perhaps what they will take."""
-    plan = _plan(configs, out)
+def _tell(configs: tuple, stated: Any, out: Path, jobs: int | None, as_json: bool):
+    """Print the runs, what they can tell and, unless `jobs` is -1, what they take."""
+    plan = _plan(configs, stated, out)
     pairs = zip(configs, plan["runs"], strict=True)
     todo = [config for config, run in pairs if run["state"] == "to do"]
-    costs = _estimate(todo, jobs) if estimate and todo else None
+    costs = _estimate(todo, jobs) if todo and jobs != -1 else None
     if as_json:
         print_json({**plan, "estimate": costs})
     else:
@@ -183,7 +185,7 @@ def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) 
         raise SystemExit(exit_code(stop)) from None
 
 
-def _plan(configs: tuple, out: Path) -> dict[str, Any]:
+def _plan(configs: tuple, stated: Any, out: Path) -> dict[str, Any]:
     """Return the runs with their states, and which effects the study can find."""
     from freeproj.experiments.engines import split_finished
     from freeproj.experiments.run import run_folder
@@ -191,30 +193,47 @@ def _plan(configs: tuple, out: Path) -> dict[str, Any]:
     from freeproj.stats import power_line
 
     waiting, names = set(split_finished(configs, out)[0]), cell_names(configs)
-    cells = collections.Counter(names)
+    counts = collections.Counter(names)
     runs = [
         {
-            "cell": name,
+            "configuration": name,
             "seed": config.seed,
             "state": "to do" if config in waiting else "finished",
             "folder": run_folder(out, config).name,
         }
         for config, name in zip(configs, names, strict=True)
     ]
-    power = power_line(min(cells.values()), n_cells=len(cells))
-    return {"runs": runs, "cells": len(cells), "to_do": len(waiting), "power": power}
+    return {
+        "stated": dict(stated),
+        "runs": runs,
+        "configurations": len(counts),
+        "to_do": len(waiting),
+        "power": power_line(min(counts.values()), n_cells=len(counts)),
+    }
 
 
 def _plan_lines(plan: dict[str, Any]) -> list[str]:
-    runs = plan["runs"]
-    width = max(len(run["cell"]) for run in runs) + 9
-    lines = [
-        f"{run['cell']} seed {run['seed']}".ljust(width)
-        + f" {run['state']:<8} {run['folder']}"
+    runs, n = plan["runs"], plan["configurations"]
+    rows = [
+        (f"{run['configuration']} seed {run['seed']}", run["state"], run["folder"])
         for run in runs
     ]
-    counted = f"{len(runs)} runs of {plan['cells']} cells, {plan['to_do']} to do."
-    return [*lines, counted, plan["power"]]
+    counted = f"{len(runs)} runs of {n} configuration{'s' * (n != 1)}"
+    return [
+        *stated_lines(plan["stated"]),
+        columns(rows),
+        f"{counted}, {plan['to_do']} to do.",
+        plan["power"],
+    ]
+
+
+def stated_lines(stated: Mapping[str, Any]) -> list[str]:
+    """Write what a study stated before it ran."""
+    if not stated:
+        return []
+    wrap = functools.partial(textwrap.fill, width=79, subsequent_indent=12 * " ")
+    lines = [wrap(f"  {name:<9} {value}") for name, value in stated.items()]
+    return ["Stated before the study ran:", *lines, ""]
 
 
 def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
@@ -230,20 +249,21 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
     costs = dict(zip(samples, measured, strict=True))
     n_workers = min(jobs or n_cores(), len(todo))
     programs = {programs_of(config): config for config in todo}
-    training = sum(run_seconds(each, costs[_network_of(each)]) for each in todo)
-    starting = sum(costs[_network_of(e)].start_seconds for e in programs.values())
+    seconds = sum(run_seconds(each, costs[_network_of(each)]) for each in todo)
+    seconds += sum(costs[_network_of(e)].start_seconds for e in programs.values())
+    networks = {
+        name: {
+            "updates": sample.n_updates,
+            "run_seconds": run_seconds(sample, costs[name]),
+            "compile_seconds": costs[name].start_seconds,
+        }
+        for name, sample in samples.items()
+    }
     return {
-        "networks": {
-            name: {
-                "updates": sample.n_updates,
-                "run_seconds": run_seconds(sample, costs[name]),
-                "compile_seconds": costs[name].start_seconds,
-            }
-            for name, sample in samples.items()
-        },
+        "networks": networks,
         "processes": n_workers,
-        "seconds": (training + starting) / n_workers,
-        "core_seconds": training + starting,
+        "seconds": seconds / n_workers,
+        "core_seconds": seconds,
         "bytes_per_process": max(run_bytes(e, costs[_network_of(e)]) for e in todo),
     }
 

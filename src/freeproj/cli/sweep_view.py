@@ -12,10 +12,10 @@ from rich import box
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from freeproj.cli.output import number
 from freeproj.experiments.progress import held_out
+from freeproj.experiments.study import cell_names
 from freeproj.findings.labels import duration
 from freeproj.storage.names import printable
 
@@ -25,55 +25,45 @@ _EVERY = 30.0  # seconds between two lines about one run, where there is no term
 _NEXT = 4  # waiting runs that are shown before those that are done
 _STATES = ("done", "running", "waiting", "elsewhere", "failed")
 _STYLES = {"running": "bold", "failed": "red", "elsewhere": "dim", "done": "green"}
+_AFTER = {"started": "running", "row": "running", "retry": "waiting"}
 
 
 class _RunState:
     """What is known of one run."""
 
     def __init__(self, config: Any, name: str):
-        self.config, self.name = config, name
-        self.state = "waiting"
+        self.config, self.name, self.state = config, name, "waiting"
         self.update = 0
         self.train = self.test = math.nan
         self.began = self.changed = self.told = time.monotonic()
         self.first_update: int | None = None  # a resumed run does not begin at 0
 
     def take(self, row: dict[str, Any]) -> None:
-        now = time.monotonic()
-        if self.first_update is None:
-            self.first_update, self.began = row["update"], now  # without compilation
-        self.update, self.changed = row["update"], now
-        train = row.get("train/episode_return", math.nan)
-        test = row.get(held_out(self.config), math.nan)
-        self.train = self.train if math.isnan(train) else train
-        self.test = self.test if math.isnan(test) else test
-
-    @property
-    def left(self) -> float:
-        """Seconds left at the rate so far; nan while there is no rate yet."""
-        n_updates = self.update - (self.first_update or 0)
-        if self.state != "running" or not n_updates:
-            return math.nan
-        rate = (self.changed - self.began) / n_updates
-        return rate * (self.config.n_updates - self.update)
+        self.changed = time.monotonic()
+        if self.first_update is None:  # rates are without compilation
+            self.first_update, self.began = row["update"], self.changed
+        self.update = row["update"]
+        train, test = row.get("train/episode_return"), row.get(held_out(self.config))
+        self.train = self.train if train is None or math.isnan(train) else train
+        self.test = self.test if test is None or math.isnan(test) else test
 
     def cells(self) -> tuple[str, ...]:
-        return (
-            printable(self.name),
-            self.state,
-            f"{self.update}/{self.config.n_updates}",
-            number(self.train),
-            number(self.test),
-            "" if math.isnan(self.left) else duration(self.left),
-        )
+        numbers = number(self.train), number(self.test)
+        updates = f"{self.update}/{self.config.n_updates}"
+        return printable(self.name), self.state, updates, *numbers, self._left()
+
+    def _left(self) -> str:
+        n_updates = self.update - (self.first_update or 0)
+        if self.state != "running" or not n_updates:
+            return ""
+        rate = (self.changed - self.began) / n_updates
+        return duration(rate * (self.config.n_updates - self.update))
 
 
 class SweepView:
     """Display of the events of a sweep; `n_done` counts the runs that are done."""
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
-        from freeproj.experiments.study import cell_names
-
         self._runs = {
             config: _RunState(config, f"{name} seed {config.seed}")
             for config, name in zip(configs, cell_names(configs), strict=True)
@@ -98,15 +88,14 @@ class SweepView:
     @property
     def n_done(self) -> int:
         """How many runs are done."""
-        return self._count("done")
+        return len(self._in("done"))
 
     def show(self, event: Any) -> None:
         """Show one event of an engine."""
         run = self._runs[event.config]
         if event.row is not None:
             run.take(event.row)
-        kinds = {"started": "running", "row": "running", "retry": "waiting"}
-        run.state = kinds.get(event.kind, str(event.kind))
+        run.state = _AFTER.get(event.kind, str(event.kind))
         if event.kind == "started":
             run.first_update = None
         if self._quiet:
@@ -122,17 +111,13 @@ class SweepView:
         if kind == "row" and now - run.told < _EVERY:
             return
         run.told = now
-        ended = self._count("done") + self._count("failed")
         name, state, updates, train, test, _ = run.cells()
         numbers = f" {updates} train {train} test {test}" if run.update else ""
-        self._print(f"[{ended}/{len(self._runs)}] {name} {state}{numbers}")
+        self._print(f"[{self._n_ended}/{len(self._runs)}] {name} {state}{numbers}")
 
     def _print(self, text: str) -> None:
         text = printable(text, keep="\n\t")
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    def _count(self, state: str) -> int:
-        return len(self._in(state))
 
     def _table(self) -> Group:
         """Return a table of as many runs as fit, and a summary line of all runs."""
@@ -140,34 +125,33 @@ class SweepView:
         for name in ("run", "state", "update", "train", "test", "time left"):
             justify = "left" if name in ("run", "state") else "right"
             table.add_column(name, justify=justify, no_wrap=True)
-        runs = self._in_order()
-        room = max(4, self._console.height - 9)
+        runs, room = self._in_order(), max(4, self._console.height - 9)
         for run in runs[:room]:
             table.add_row(*run.cells(), style=_STYLES.get(run.state, ""))
         more = collections.Counter(run.state for run in runs[room:])
         hidden = ", ".join(f"{count} {state}" for state, count in more.items())
-        lines = [f"… and {hidden}"] if hidden else []
-        return Group(table, Text("\n".join([*lines, self._summary()])))
+        return Group(table, *([f"… and {hidden}"] if hidden else []), self._summary())
 
     def _in_order(self) -> list[_RunState]:
         """Return running runs, those next in line, the last to end, then the rest."""
-        runs = {state: self._in(state) for state in _STATES}
-        waiting = runs["waiting"]
-        done = sorted(runs["done"], key=lambda run: -run.changed)
-        active = runs["failed"] + runs["running"] + runs["elsewhere"]
+        waiting = self._in("waiting")
+        done = sorted(self._in("done"), key=lambda run: -run.changed)
+        active = self._in("failed") + self._in("running") + self._in("elsewhere")
         return [*active, *waiting[:_NEXT], *done, *waiting[_NEXT:]]
 
     def _in(self, state: str) -> list[_RunState]:
         return [run for run in self._runs.values() if run.state == state]
 
+    @property
+    def _n_ended(self) -> int:
+        return self.n_done + len(self._in("failed"))
+
     def _summary(self) -> str:
-        counts = ", ".join(
-            f"{self._count(state)} {state}" for state in _STATES if self._count(state)
-        )
-        passed = time.monotonic() - self._began
-        ended = self._count("done") + self._count("failed")
-        text = f"{len(self._runs)} runs: {counts}; {duration(passed)} so far"
-        if not 0 < ended < len(self._runs):
+        found = collections.Counter(run.state for run in self._runs.values())
+        counts = ", ".join(f"{found[name]} {name}" for name in _STATES if found[name])
+        passed, n_runs = time.monotonic() - self._began, len(self._runs)
+        text = f"{n_runs} runs: {counts}; {duration(passed)} so far"
+        if not 0 < self._n_ended < n_runs:
             return text
-        left = passed / ended * (len(self._runs) - ended)
+        left = passed / self._n_ended * (n_runs - self._n_ended)
         return f"{text}, about {duration(left)} left"

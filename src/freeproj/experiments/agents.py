@@ -16,11 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import ArrayLike, Float
 
 from freeproj.agents import ActorCritic
 from freeproj.envs import task_name
@@ -30,7 +28,6 @@ from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, to_toml
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.rollout import first_steps
 from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.spaces import Box
 from freeproj.storage.arrays import read_arrays
@@ -59,7 +56,7 @@ class LoadedAgent:
         self.agent = agent
         self.config = config
         self.card = dict(card or {})
-        self._player: _Player | None = None
+        self._player: AgentPlayer | None = None
 
     @property
     def env(self) -> MetaEnv:
@@ -82,7 +79,13 @@ class LoadedAgent:
             map: a fixed map of observations, or `random` for one drawn by the seed.
             seed: of the map and of the actions.
         """
-        self._player = _Player(self.agent, self.config, map, seed)
+        if len(self.config.tasks) > 1:
+            raise ValueError(
+                "`act` needs one task, but this agent was trained on "
+                f"{', '.join(self.config.tasks)}; use `evaluate` instead."
+            )
+        self._player = AgentPlayer(self.agent, self.config, map_name=map)
+        self._player.begin_drawn(seed)
 
     def act(
         self,
@@ -102,7 +105,17 @@ class LoadedAgent:
         if self._player is None:
             self.reset()
         assert self._player is not None
-        return self._player.act(observation, reward, trial_ended, greedy)
+        (task,), size = self._player.env.tasks, self._player.env.observation_size
+        seen = np.asarray(observation, np.float32)
+        if seen.shape != (size,):
+            raise ValueError(
+                f"`observation` must have shape ({size},), as that of {task.name}, got "
+                f"{seen.shape}."
+            )
+        (own,) = self._player.act(
+            seen[None], np.array([reward]), np.array([trial_ended]), greedy
+        )
+        return own if isinstance(task.action_space, Box) else int(own)
 
     def __repr__(self) -> str:
         config = self.config
@@ -128,60 +141,6 @@ class LoadedAgent:
 def _shown(found: Mapping[str, Any]) -> str:
     mean = found.get("mean")
     return "–" if mean is None else f"{mean:+.3f}"
-
-
-class _Player:
-    """An episode from the agent's side: memory, last action, projection."""
-
-    def __init__(
-        self, agent: ActorCritic, config: TrainConfig, map_name: str, seed: int
-    ):
-        self._agent, self._env = agent, config.evaluation_env("", map_name)
-        if len(self._env.tasks) > 1:
-            raise ValueError(
-                "`act` needs one task, but this agent was trained on "
-                f"{', '.join(config.tasks)}; use `evaluate` instead."
-            )
-        key_params, key_reset, self._key = jax.random.split(jax.random.key(seed), 3)
-        params = self._env.draw_params(key_params)
-        begun = jax.jit(self._env.reset)(key_reset, params)[1]
-        self._state = self._env.unseen(begun)
-        self._memory: Any = agent.initial_state(1)
-        self._action: Array | None = None
-        self._n_steps = 0
-
-    def act(self, observation: ArrayLike, reward: float, ended: bool, greedy: bool):
-        """Return the task's own action."""
-        size = self._env.observation_size
-        seen = jnp.asarray(observation, jnp.float32)
-        if seen.shape != (size,):
-            raise ValueError(
-                f"`observation` must have shape ({size},), as that of "
-                f"{self._env.tasks[0].name}, got {seen.shape}."
-            )
-        key = jax.random.fold_in(self._key, self._n_steps)
-        now = (seen, self._action, jnp.asarray(reward, float), jnp.asarray(ended))
-        self._action, own, self._memory, self._state = _act(
-            self._agent, self._env, self._state, self._memory, key, now, greedy
-        )
-        self._n_steps += 1
-        is_vector = isinstance(self._env.tasks[0].action_space, Box)
-        return np.asarray(own) if is_vector else int(own)
-
-
-@eqx.filter_jit
-def _act(agent: ActorCritic, env: MetaEnv, state, memory, key, now, greedy: bool):
-    """Return the action, the same in the task's own terms, memory and state after."""
-    seen, action, reward, ended = now
-    inputs, state = env.observe(state._replace(shown=seen), action, reward, ended)
-    inputs = inputs[None]
-    mask = env.action_mask(state)
-    policy, _, memory = agent.step(
-        inputs, memory, first_steps(env, inputs), None if mask is None else mask[None]
-    )
-    action = (policy.mode() if greedy else policy.sample(key))[0]
-    own = env.actions.translate(state.action_map, action, 0)
-    return action, own, memory, env.after(state, action)
 
 
 def load_agent(source: str | Path) -> LoadedAgent:

@@ -36,13 +36,12 @@ from freeproj.experiments.measures import (
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
 from freeproj.experiments.store import load_records, save_records
+from freeproj.experiments.study import stated_before
 from freeproj.storage.files import check_regular
 from freeproj.storage.names import suggestion
 
 __all__ = ["Dataset", "read_dataset"]
 
-# Studies that were judged before all their seeds were there; this is what it cost.
-_LOOKS = {"as-written": 3}  # with 10, 15 and 20 seeds
 _PUBLISHED = Path(__file__).parents[1] / "published"
 # Settings that are named first, and those that often follow from others.
 _FIRST = ("evaluation.task", "task", "memory", "projection.length")
@@ -287,7 +286,9 @@ def _read_source(source: str | Path) -> Dataset:
     if str(source).startswith("published:"):
         name = str(source).partition(":")[2]
         found = _load(_published(name))
-        meta = {"study": name, "looks": _LOOKS.get(name, 1), **found.meta}
+        stated = stated_before(name)
+        meta = {"study": name, "looks": stated.get("looks", 1), "stated": stated}
+        meta |= found.meta
         return dataclasses.replace(found, meta=meta)
     path = Path(source)
     if path.suffix == ".npz" and not path.is_dir():

@@ -21,6 +21,7 @@ from freeproj.learning.rollout import first_steps
 from freeproj.learning.train import draw_params, seed_key
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaState
+from freeproj.meta.tasks import MetaParams
 from freeproj.projection.maps import fixed_map
 
 __all__ = ["AgentPlayer", "Training"]
@@ -39,10 +40,16 @@ class Training(NamedTuple):
 class AgentPlayer:
     """Many episodes of an agent, from its own side: memory, projection, last action.
 
-    `begin` and `act` change them; the agent stays as it is.
+    `begin`, `begin_drawn` and `act` change them; the agent stays as it is.
     """
 
-    def __init__(self, agent: ActorCritic, config: TrainConfig, task: str = ""):
+    def __init__(
+        self,
+        agent: ActorCritic,
+        config: TrainConfig,
+        task: str = "",
+        map_name: str = "",
+    ):
         self.name = "+".join(config.tasks)
         law, played = config.projection, task or config.tasks[0]
         self.input_dim = law.input_dim
@@ -54,8 +61,8 @@ class AgentPlayer:
             has_words=config.tasks == (played,),
         )
         self._agent, self._config = agent, config.stage_configs[-1]
-        self._env = config.evaluation_env(played)
-        check_fits(config.training_env(), self._env, played)
+        self.env = config.evaluation_env(task if map_name else played, map_name)
+        check_fits(config.training_env(), self.env, played)
 
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
         """Return the matrix through which it sees the observation itself."""
@@ -72,16 +79,21 @@ class AgentPlayer:
         config, key = self._config, seed_key(self._config.seed)
         if matrices is None:
             params = draw_params(key, config, config.n_updates)
-        else:
-            params = self._env.draw_params(key)
+            return self._start(n_episodes, params, seed)
+        self._start(n_episodes, self.env.draw_params(key), seed)
+        table = self.env.table_of(jnp.asarray(matrices))
+        self._states = self._states._replace(matrix=table[:, 0])
+        return None
+
+    def begin_drawn(self, seed: int) -> None:
+        """Begin one episode under the map of the tests, or a projection by the seed."""
+        self._start(1, self.env.draw_params(jax.random.key(seed)), seed)
+
+    def _start(self, n_episodes: int, params: MetaParams, seed: int) -> None:
         key_start, self._key = jax.random.split(jax.random.key(seed))
-        _, states = jax.jit(self._env.reset_batch, static_argnums=2)(
-            key_start, params, n_episodes
-        )
-        if matrices is not None:
-            table = self._env.table_of(jnp.asarray(matrices))
-            states = states._replace(matrix=table[:, 0])
-        self._states = jax.vmap(self._env.unseen)(states)
+        reset = jax.jit(self.env.reset_batch, static_argnums=2)
+        _, states = reset(key_start, params, n_episodes)
+        self._states = jax.vmap(self.env.unseen)(states)
         self._memory: PyTree = self._agent.initial_state(n_episodes)
         self._actions: Array | None = None
         self._n_steps = 0
@@ -91,6 +103,7 @@ class AgentPlayer:
         observations: Float[np.ndarray, "episodes d_obs"],
         rewards: Float[np.ndarray, " episodes"],
         ended: Bool[np.ndarray, " episodes"],
+        greedy: bool = False,
     ) -> np.ndarray:
         """Return the task's own action for each episode; actions are sampled."""
         key = jax.random.fold_in(self._key, self._n_steps)
@@ -101,7 +114,7 @@ class AgentPlayer:
             jnp.asarray(ended),
         )
         self._actions, own, self._memory, self._states = _act(
-            self._agent, self._env, self._states, self._memory, key, now
+            self._agent, self.env, self._states, self._memory, key, now, greedy
         )
         self._n_steps += 1
         return np.asarray(own)
@@ -124,6 +137,7 @@ def _act(
     memory: PyTree,
     key: PRNGKeyArray,
     now: _Now,
+    greedy: bool,
 ) -> tuple[Array, Array, PyTree, MetaState]:
     """Return actions, the same in the task's own terms, memory and states after."""
 
@@ -136,7 +150,8 @@ def _act(
     masks: Any = jax.vmap(env.action_mask)(states)
     fresh = first_steps(env, inputs)
     policy, _, memory = agent.step(inputs, memory, fresh, masks)
-    actions = policy.sample_with(agent.noise(key, (len(inputs),)))
+    sampled = policy.sample_with(agent.noise(key, (len(inputs),)))
+    actions = policy.mode() if greedy else sampled
     translate = jax.vmap(env.actions.translate, in_axes=(0, 0, None))
     own = translate(states.action_map, actions, 0)
     return actions, own, memory, jax.vmap(env.after)(states, actions)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from freeproj.experiments.records import RunRecord, SetAside, checked
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED, write_atomically
 
-__all__ = ["Stored", "load_records", "save_records"]
+__all__ = ["Stored", "is_stored", "load_records", "save_records"]
 
 _FORMAT = 1
 
@@ -65,6 +66,15 @@ def load_records(path: Path) -> Stored:
         return Stored(_unpack(index["records"], values), dict(index["meta"]))
     except (*DAMAGED, AttributeError) as error:
         raise ValueError(f"{path} cannot be read: {_reason(error)}.") from error
+
+
+def is_stored(path: Path) -> bool:
+    """Whether an .npz file holds records, as far as its members' names tell."""
+    try:
+        with ZipFile(path) as archive:
+            return "index.npy" in archive.namelist()
+    except (OSError, BadZipFile):
+        return True  # reading it says what is wrong
 
 
 def _reason(error: Exception) -> str:

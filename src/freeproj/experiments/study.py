@@ -20,6 +20,12 @@ A study is a TOML file:
     match = { task = "RepeatFirst" }
     set = { n_updates = 100 }
 
+    [stated]                              # before it runs; all four, or no table
+    question = "Does word length matter?"
+    margin = "±10 % of the headroom"
+    seeds = 3
+    looks = 1                             # how often the runs are judged
+
 The order of the runs is that of the file: the last key of the grid changes fastest.
 """
 
@@ -49,7 +55,7 @@ from freeproj.learning.config import TrainConfig
 from freeproj.storage.names import suggestion
 from freeproj.storage.toml import read_toml
 
-__all__ = ["STUDIES", "Grid", "cell_names", "read_study"]
+__all__ = ["STUDIES", "Grid", "cell_names", "read_study", "stated_before"]
 
 _FOLDER = Path(__file__).parents[1] / "studies"
 STUDIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
@@ -62,7 +68,8 @@ _SHORT = {
     "length": "projection.length",
     "seeds": "seed",
 }
-_KEYS = ("base", "settings", "grid", "exclude", "override")
+_KEYS = ("base", "settings", "grid", "exclude", "override", "stated")
+_STATED = ("question", "margin", "seeds", "looks")
 _Flat = Mapping[str, Any]
 _MAX_RUNS = 100_000
 
@@ -78,6 +85,7 @@ class Grid:
         exclude: partial matches of runs to leave out; a list matches any of its values.
         override: (partial match, settings) for some of the runs, in order.
         final: settings that come last, above every override.
+        stated: question, margin, seeds and looks, as stated before the study runs.
     """
 
     base: str | Mapping[str, Any]
@@ -86,6 +94,7 @@ class Grid:
     exclude: tuple[_Flat, ...] = ()
     override: tuple[tuple[_Flat, _Flat], ...] = ()
     final: _Flat = field(default_factory=dict)
+    stated: Mapping[str, str | int] = field(default_factory=dict)
 
     def runs(self, *, resolve: bool = True) -> tuple[TrainConfig, ...]:
         """Return the settings of every run, in the order of the grid.
@@ -169,6 +178,12 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
     return _overridden(study, settings or {})
 
 
+def stated_before(name: str) -> dict[str, str | int]:
+    """Return what a shipped study stated beforehand; nothing of any other name."""
+    table = read_toml(_FOLDER / f"{name}.toml") if name in STUDIES else {}
+    return _stated(table.get("stated", {}))
+
+
 def cell_names(configs: Sequence[TrainConfig]) -> list[str]:
     """Name each run: task, memory, ℓ, and whatever else differs except the seed."""
     plain = [flat(config) for config in configs]
@@ -218,7 +233,18 @@ def _study(table: Mapping[str, Any]) -> Grid:
             _table(each, "[[exclude]]") for each in _tables(table, "exclude")
         ),
         override=tuple(_override(each) for each in _tables(table, "override")),
+        stated=_stated(table.get("stated", {})),
     )
+
+
+def _stated(table: Any) -> dict[str, str | int]:
+    fits = isinstance(table, dict) and set(table) in (set(), set(_STATED))
+    if not fits or not all(isinstance(each, str | int) for each in table.values()):
+        raise ValueError(
+            f"[stated] must have {', '.join(_STATED)}, as text or whole numbers, got "
+            f"{table!r}."
+        )
+    return {name: table[name] for name in _STATED if table}
 
 
 def _override(table: Any) -> tuple[_Flat, _Flat]:
