@@ -15,6 +15,8 @@ from gymnax.environments import spaces  # noqa: E402
 from gymnax.wrappers import FlattenObservationWrapper, LogWrapper  # noqa: E402
 
 from freeproj.adapters.gymnax import GymnaxMetaEnv, GymnaxTask, make  # noqa: E402
+from freeproj.envs import make as make_task  # noqa: E402
+from freeproj.envs.registry import task_name  # noqa: E402
 
 PROJECTION = FreeProjection(2, 2, dim=8)
 
@@ -69,6 +71,31 @@ def test_a_gymnax_environment_plays_the_same_as_a_task(getkey, name):
         assert bool(terminated) == bool(raw_done)
         if terminated or truncated:
             break
+
+
+def test_a_task_is_made_by_name_by_tuple_and_by_environment():
+    env, params = gymnax.make("CartPole-v1")
+    short = params.replace(max_steps_in_episode=7)
+    assert GymnaxTask((env, short)).max_steps == 7
+    assert GymnaxTask((env, short)).default_params == short
+    named = make_task("gymnax/CartPole-v1")
+    assert isinstance(named, GymnaxTask)
+    assert named.name == task_name(named) == "gymnax/CartPole-v1"
+    assert named.max_steps == GymnaxTask(env).max_steps == 500
+    limited = make_task("gymnax/CartPole-v1(max_steps=50)")
+    assert (limited.max_steps, limited.name) == (50, "gymnax/CartPole-v1(max_steps=50)")
+    with pytest.raises(ValueError, match="Did you mean `CartPole-v1`"):
+        make_task("gymnax/CartPole-v2")
+
+
+def test_settings_and_training_take_a_gymnax_environment_by_name(tmp_path):
+    import freeproj as fp
+
+    found = fp.train("smoke", seed=0, task="gymnax/CartPole-v1", progress=False)
+    assert found.config.tasks == ("gymnax/CartPole-v1",)
+    assert np.isfinite(found.log[-1]["train/mean_return"]) or found.log
+    again = fp.load_agent(found.save(tmp_path / "agent.npz"))
+    assert again.config.tasks == found.config.tasks
 
 
 def test_the_time_limit_of_gymnax_truncates_and_does_not_terminate(getkey):

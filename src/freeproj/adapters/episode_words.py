@@ -12,9 +12,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Real
 
+from freeproj.adapters.flatten import flat_space
 from freeproj.adapters.numpy_core import (
     MAX_TABLE,
     checked,
@@ -24,8 +26,9 @@ from freeproj.adapters.numpy_core import (
     matrix,
     table,
 )
+from freeproj.projection.projection import FreeProjection
 
-__all__ = ["EpisodeWords"]
+__all__ = ["EpisodeWords", "Redraws", "words_and_space"]
 
 _OWN, _GIVEN, _BASES = range(3)  # what a child of the seed is for
 
@@ -47,13 +50,13 @@ class EpisodeWords:
 
     def __init__(
         self,
-        projection: Any,
+        projection: FreeProjection,
         obs_dim: int,
         n_envs: int = 1,
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        self.projection = law = checked(projection)
+        self.projection = law = projection
         if obs_dim > law.dim:
             raise ValueError(
                 f"Observations of {obs_dim} entries do not fit the projection's "
@@ -185,3 +188,26 @@ class EpisodeWords:
     def _generator(self, purpose: int, number: int) -> np.random.Generator:
         child = np.random.SeedSequence(self.entropy, spawn_key=(purpose, number))
         return np.random.default_rng(child)
+
+
+class Redraws:
+    """What wrappers that project have in common."""
+
+    words: EpisodeWords
+
+    def redraw_bases(self, seed: int | None = None) -> None:
+        """Draw new base matrices, used from each environment's next word on."""
+        self.words.redraw_bases(seed)
+
+
+def words_and_space(
+    env: Any, space: gym.Space, n_envs: int, *, projection: Any, **settings: Any
+) -> tuple[EpisodeWords, gym.spaces.Box]:
+    """Return the words of environments, and the space of what they project.
+
+    `space` is that of one environment's observations.
+    """
+    projection, flat = checked(projection), flat_space(space)
+    words = EpisodeWords(projection, flat.shape[0], n_envs, **settings)
+    reach = words.reach(flat.low, flat.high)
+    return words, gym.spaces.Box(-reach, reach, (projection.input_dim,), np.float32)

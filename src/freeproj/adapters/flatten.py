@@ -13,9 +13,7 @@ import numpy as np
 from gymnasium.vector.utils import iterate
 from jaxtyping import Float32
 
-from freeproj.adapters.episode_words import EpisodeWords
-
-__all__ = ["flat_space", "flatten_batch", "flatten_one", "nth", "words_and_space"]
+__all__ = ["flat_space", "flatten_batch", "flatten_one", "nth"]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:
@@ -55,14 +53,3 @@ def nth(batch: Any, index: int) -> Any:
     if isinstance(batch, tuple):
         return tuple(nth(part, index) for part in batch)
     return batch[index]
-
-
-def words_and_space(
-    space: gym.Space, *, n_envs: int, projection: Any, **settings: Any
-) -> tuple[EpisodeWords, gym.spaces.Box]:
-    """Return the words of environments, and the space of what they project."""
-    flat = flat_space(space)
-    words = EpisodeWords(projection, flat.shape[0], n_envs, **settings)
-    reach = words.reach(flat.low, flat.high)
-    shape = (words.projection.input_dim,)
-    return words, gym.spaces.Box(-reach, reach, shape, np.float32)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from freeproj.adapters.episode_frames import frames_and_space
-from freeproj.adapters.flatten import flatten_batch, flatten_one, words_and_space
+from freeproj.adapters.episode_words import Redraws, words_and_space
+from freeproj.adapters.flatten import flatten_batch, flatten_one
 from freeproj.projection.projection import FreeProjection
 
 __all__ = ["RedrawBases", "VecFrame", "VecFreeProjection"]
@@ -32,7 +33,8 @@ __all__ = ["RedrawBases", "VecFrame", "VecFreeProjection"]
 class _VecShown(VecEnvWrapper):
     """Show observations through what the episode of each environment has of its own."""
 
-    def __init__(self, venv: VecEnv, shown: tuple[Any, gym.Space]):
+    def __init__(self, venv: VecEnv, make: Callable[..., Any], **settings: Any):
+        shown = make(venv, venv.observation_space, venv.num_envs, **settings)
         self._episodes, space = shown
         super().__init__(venv, observation_space=space)
         self._batched = batch_space(venv.observation_space, venv.num_envs)
@@ -73,7 +75,7 @@ class _VecShown(VecEnvWrapper):
         return self._episodes.show(flatten_batch(space, self._batched, observations))
 
 
-class VecFreeProjection(_VecShown):
+class VecFreeProjection(Redraws, _VecShown):
     """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
@@ -92,15 +94,8 @@ class VecFreeProjection(_VecShown):
         n_trials: int = 1,
     ):
         settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
-        shown = words_and_space(
-            venv.observation_space, n_envs=venv.num_envs, **settings
-        )
-        super().__init__(venv, shown)
-        self.words = shown[0]
-
-    def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices, used from each environment's next word on."""
-        self.words.redraw_bases(seed)
+        super().__init__(venv, words_and_space, **settings)
+        self.words = self._episodes
 
     def save(self, path: str | Path) -> None:
         """Write bases, words and random streams to an `.npz` file, beside a model."""
@@ -141,8 +136,8 @@ class VecFreeProjection(_VecShown):
 class VecFrame(_VecShown):
     """Show an observation's coordinates in the frame of its episode.
 
-    They are the same under every projection: see `freeproj.adapters.gymnasium.frames`,
-    whose arguments these are.
+    They are the same under every projection: see `FrameObservation` of
+    `freeproj.adapters.gymnasium`, whose arguments these are.
     """
 
     def __init__(
@@ -154,11 +149,8 @@ class VecFrame(_VecShown):
         threshold: float = 0.0,
     ):
         settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
-        shown = frames_and_space(
-            venv, venv.observation_space, venv.num_envs, **settings
-        )
-        super().__init__(venv, shown)
-        self.frames = shown[0]
+        super().__init__(venv, frames_and_space, **settings)
+        self.frames = self._episodes
 
     def save(self, path: str | Path) -> None:
         """Write the frames to an `.npz` file, for episodes that share one (`n_trials`).

@@ -37,6 +37,7 @@ _OF_EXTRAS = {
     "report": "matplotlib jinja2 pillow",
     "gymnasium": "gymnasium",
     "gymnax": "gymnax",
+    "memax": "memax",
     "torch": "torch",
     "sb3": "stable-baselines3 sb3-contrib",
     "sklearn": "scikit-learn",

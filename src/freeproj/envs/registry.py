@@ -6,12 +6,13 @@ ids, `popgym-HigherLowerHard-v0`, are understood too, and mean exactly POPGym's 
 The two differ for RepeatPrevious, whose delay is the paper's under the plain name. Any
 other numbers stand in brackets, `RepeatPrevious(delay=2)`; those left out are the first
 level's. Your own task is `module:attribute`: a class, a function that makes one, or an
-instance.
+instance; `gymnax/CartPole-v1` is an environment of gymnax, where that is installed.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -67,6 +68,9 @@ class Family:
 
 
 REGISTRY: dict[str, Family] = {}
+
+# Other libraries whose environments are tasks by name, and what makes them.
+_LIBRARIES = {"gymnax": "freeproj.adapters.gymnax:GymnaxTask"}
 
 
 def register(
@@ -128,11 +132,25 @@ def find(name: str) -> tuple[Family, str]:
         return family, family.names()[name] or next(iter(family.levels), "")
     if is_import_name(name):
         return Family(name, _factory(import_name(name, "task"), name)), ""
+    library, slash, theirs = name.partition("/")
+    if slash and library in _LIBRARIES:
+        return Family(name, functools.partial(_foreign, library, theirs)), ""
     raise ValueError(
         f"No environment {name!r}.{suggestion(name, known)} Known: "
         f"{', '.join(sorted(REGISTRY))}; each may be followed by its level, as in "
         "HigherLowerHard (Easy, Medium or Hard); or your own as module:attribute."
     )
+
+
+def _foreign(library: str, name: str, **numbers: Any) -> Environment:
+    """Return a library's environment as a task."""
+    try:
+        return import_name(_LIBRARIES[library], "task")(name, **numbers)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"The task {library}/{name} needs {library}: pip install "
+            f"'freeproj[{library}]'."
+        ) from error
 
 
 def task_name(task: Any) -> str:

@@ -370,7 +370,8 @@ def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _task_name(name: str) -> str:
     """Return the usual name of a known task; any other name as it is."""
-    return name if is_import_name(name.partition("(")[0]) else make(name).name
+    plain = name.partition("(")[0]
+    return name if is_import_name(plain) or "/" in plain else make(name).name
 
 
 def _name(config: TrainConfig, hashed: str) -> str:

@@ -10,9 +10,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 from freeproj.adapters.gymnasium.actions import ActionsByUse, MapAction
-from freeproj.adapters.gymnasium.frames import FrameObservation, FrameVectorObservation
 from freeproj.adapters.gymnasium.ids import register_all, task_ids
 from freeproj.adapters.gymnasium.observation import (
+    FrameObservation,
+    FrameVectorObservation,
     ProjectObservation,
     ProjectVectorObservation,
 )

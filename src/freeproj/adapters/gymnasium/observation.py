@@ -1,27 +1,152 @@
-"""The projection around a Gymnasium environment, single or vectorized.
+"""The projection and the frame around a Gymnasium environment, single or vectorized.
 
     env = ProjectObservation(gym.make("CartPole-v1"), FreeProjection(4, 4), seed=0)
+    env = FrameObservation(env)
     envs = ProjectVectorObservation(gym.make_vec("CartPole-v1", 8), projection, seed=0)
 
 Each episode is seen under one word, given in `info["word"]`. Call `redraw_bases()` at
 the start of each rollout. A reset with a seed repeats the words; in a vector,
 environment i under seed s sees what a single one sees under seed s + i.
+
+In a frame the observation becomes its coordinates in an orthonormal basis of what the
+episode has shown so far, and the norm of what that basis does not hold. No projection
+that keeps inner products changes them: under every seed of the projection the same
+actions show the same numbers. See `docs/frames.md`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from jaxtyping import Bool
 
-from freeproj.adapters.flatten import words_and_space
-from freeproj.adapters.gymnasium.shown import ShownObservation, ShownVectorObservation
-from freeproj.adapters.numpy_core import checked
+from freeproj.adapters.episode_frames import frames_and_space
+from freeproj.adapters.episode_words import Redraws, words_and_space
+from freeproj.adapters.flatten import flatten_batch, flatten_one, nth
 
-__all__ = ["ProjectObservation", "ProjectVectorObservation"]
+__all__ = [
+    "FrameObservation",
+    "FrameVectorObservation",
+    "ProjectObservation",
+    "ProjectVectorObservation",
+]
 
 
-class ProjectObservation(ShownObservation):
+class _Shown(gym.Wrapper, RecordConstructorArgs):
+    """Show observations through what an episode has of its own: a word or a frame.
+
+    It begins with the episode, and every observation is shown through it. `make`
+    returns it with the space of what it shows.
+    """
+
+    def __init__(self, env: gym.Env, make: Callable[..., Any], **settings: Any):
+        shown = make(env, env.observation_space, 1, **settings)
+        RecordConstructorArgs.__init__(self, **settings)
+        gym.Wrapper.__init__(self, env)
+        self._own = env.observation_space
+        self._episodes, self.observation_space = shown
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        if seed is not None:
+            self._episodes.reseed(0, seed)
+        self._episodes.begin()
+        return self._seen(observation), self._told(info)
+
+    def step(self, action: Any) -> tuple[np.ndarray, Any, bool, bool, dict[str, Any]]:
+        observation, *ends, info = self.env.step(action)
+        return self._seen(observation), *ends, self._told(info)  # pyright: ignore
+
+    def _seen(self, observation: Any) -> np.ndarray:
+        return self._episodes.show_single(flatten_one(self._own, observation))
+
+    def _told(self, info: dict[str, Any]) -> dict[str, Any]:
+        return info | {name: each[0] for name, each in self._episodes.told.items()}
+
+
+class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
+    """The same for vector environments: each sub-environment has its own.
+
+    All three autoreset modes are understood. An episode's last observation is shown as
+    the episode's others, whether it is returned as an observation (NEXT_STEP, DISABLED)
+    or in `info["final_obs"]` (SAME_STEP).
+    """
+
+    def __init__(
+        self, env: gym.vector.VectorEnv, make: Callable[..., Any], **settings: Any
+    ):
+        shown = make(env, env.single_observation_space, env.num_envs, **settings)
+        RecordConstructorArgs.__init__(self, **settings)
+        gym.vector.VectorWrapper.__init__(self, env)
+        self._mode, n_envs = _autoreset_mode(env), env.num_envs
+        self._own = env.single_observation_space, env.observation_space
+        self._episodes, self.single_observation_space = shown
+        self.observation_space = batch_space(self.single_observation_space, n_envs)
+        self._ended, self._all = np.zeros(n_envs, bool), np.ones(n_envs, bool)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        # Read first: the environment may take the mask out of the options.
+        mask = np.array((options or {}).get("reset_mask", self._all))
+        observations, info = self.env.reset(seed=seed, options=options)  # pyright: ignore
+        if isinstance(seed, int | np.integer):
+            seed = [int(seed) + index for index in range(self.num_envs)]
+        for index, each in enumerate(seed or ()):
+            if mask[index] and each is not None:
+                self._episodes.reseed(index, each)
+        self._episodes.begin(mask)
+        self._ended = self._ended & ~mask
+        return self._seen(observations), info | self._told(self._all)
+
+    def step(
+        self, actions: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        observations, rewards, terminated, truncated, info = self.env.step(actions)
+        ended = np.asarray(terminated) | np.asarray(truncated)
+        if self._mode is AutoresetMode.SAME_STEP:
+            info = self._with_final(info, ended)
+            self._episodes.begin(ended)
+        elif self._mode is AutoresetMode.NEXT_STEP:
+            self._episodes.begin(self._ended)
+        self._ended = ended
+        info = info | self._told(self._all)
+        return self._seen(observations), rewards, terminated, truncated, info
+
+    def _seen(self, observations: Any) -> np.ndarray:
+        return self._episodes.show(flatten_batch(*self._own, observations))
+
+    def _told(self, where: Bool[np.ndarray, " envs"]) -> dict[str, Any]:
+        told = self._episodes.told
+        return told | {f"_{name}": where for name in told}
+
+    def _with_final(
+        self, info: dict[str, Any], ended: Bool[np.ndarray, " envs"]
+    ) -> dict[str, Any]:
+        """Show the last observations of episodes that ended, as those before."""
+        if "final_obs" not in info:
+            return info
+        final = np.full(self.num_envs, None, dtype=object)
+        for index in np.flatnonzero(info.get("_final_obs", ended)).tolist():
+            last = flatten_one(self._own[0], nth(info["final_obs"], index))
+            final[index] = self._episodes.show_one(index, last)
+        told = self._told(ended.copy())
+        more = {"final_info": info.get("final_info", {}) | told} if told else {}
+        return info | {"final_obs": final} | more
+
+
+class ProjectObservation(Redraws, _Shown):
     """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
@@ -40,18 +165,12 @@ class ProjectObservation(ShownObservation):
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        settings = {"projection": checked(projection), "seed": seed}
-        settings |= {"n_trials": n_trials}
-        shown = words_and_space(env.observation_space, n_envs=1, **settings)
-        super().__init__(env, shown, **settings)
-        self.words = shown[0]
-
-    def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices, used from the next word on."""
-        self.words.redraw_bases(seed)
+        settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
+        super().__init__(env, words_and_space, **settings)
+        self.words = self._episodes
 
 
-class ProjectVectorObservation(ShownVectorObservation):
+class ProjectVectorObservation(Redraws, _ShownVector):
     """The same for vector environments: each sub-environment has its own words."""
 
     def __init__(
@@ -62,13 +181,58 @@ class ProjectVectorObservation(ShownVectorObservation):
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        settings = {"projection": checked(projection), "seed": seed}
-        settings |= {"n_trials": n_trials}
-        space = env.single_observation_space
-        shown = words_and_space(space, n_envs=env.num_envs, **settings)
-        super().__init__(env, shown, **settings)
-        self.words = shown[0]
+        settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
+        super().__init__(env, words_and_space, **settings)
+        self.words = self._episodes
 
-    def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices, used from each environment's next word on."""
-        self.words.redraw_bases(seed)
+
+class FrameObservation(_Shown):
+    """Show an observation's coordinates in the frame of its episode.
+
+    Args:
+        env: any environment whose observations can be flattened to a vector.
+        size: the number of directions that a frame keeps; the observation has one entry
+            more. By default the size of an observation before any projection.
+        n_trials: how many episodes share a frame; by default those that share a word of
+            a projection inside, or else one.
+        threshold: the norm that a direction must have to be kept as new.
+    """
+
+    def __init__(
+        self,
+        env: gym.Env,
+        size: int | None = None,
+        *,
+        n_trials: int | None = None,
+        threshold: float = 0.0,
+    ):
+        settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
+        super().__init__(env, frames_and_space, **settings)
+        self.frames = self._episodes
+
+
+class FrameVectorObservation(_ShownVector):
+    """The same for vector environments: each sub-environment has its own frame."""
+
+    def __init__(
+        self,
+        env: gym.vector.VectorEnv,
+        size: int | None = None,
+        *,
+        n_trials: int | None = None,
+        threshold: float = 0.0,
+    ):
+        settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
+        super().__init__(env, frames_and_space, **settings)
+        self.frames = self._episodes
+
+
+def _autoreset_mode(env: gym.vector.VectorEnv) -> AutoresetMode:
+    """Return when a vector environment resets; refuse one that does not say."""
+    mode = (env.metadata or {}).get("autoreset_mode")
+    if not isinstance(mode, AutoresetMode):
+        raise ValueError(
+            "The vector environment must say when it resets: "
+            f"`metadata['autoreset_mode']` must be an AutoresetMode, got {mode!r}."
+        )
+    return mode

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from freeproj.adapters.gymnasium import games
+from freeproj.adapters.gymnasium.popgym import PopgymView, Seen, popgym_view
 from freeproj.envs import Discrete, Environment, make
 from freeproj.envs.plain import plain_task
 from freeproj.meta.episodes import MetaEnv
@@ -117,12 +118,34 @@ class TaskEnv(_GameEnv):
     The package's tasks are stepped in plain Python, which for single steps is ten times
     as fast as a compiled program; starts are drawn several at a time. Others, and steps
     after the end, go through the compiled step.
+
+    Args:
+        task: a task or its name.
+        render_mode: None, "ansi" or "rgb_array".
+        spaces: "popgym" for POPGym's own spaces and `state_space`; `get_state` then
+            returns POPGym's hidden state, which `set_state` does not take.
     """
 
     game: Environment
 
-    def __init__(self, task: str | Environment, render_mode: str | None = None):
+    def __init__(
+        self,
+        task: str | Environment,
+        render_mode: str | None = None,
+        spaces: str = "freeproj",
+    ):
         super().__init__(make(task) if isinstance(task, str) else task, 0, render_mode)
+        if spaces not in ("freeproj", "popgym"):
+            raise ValueError(
+                f"`spaces` must be 'freeproj' or 'popgym', got {spaces!r}."
+            )
+        self._view: PopgymView | None = None
+        if spaces == "popgym":
+            self._view = view = popgym_view(self.game)
+            self.observation_space = view.observation_space
+            self.action_space = view.action_space or self.action_space
+            self.state_space = view.state_space
+            self.obs_requires_prev_action = view.needs_action
         self._plain = plain_task(self.game)
         space = self.game.action_space
         self._n_actions = space.n if isinstance(space, Discrete) else 0
@@ -134,9 +157,33 @@ class TaskEnv(_GameEnv):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
+        shown, info = self._reset(seed)
+        if self._view is not None:
+            shown = self._view.observe(shown)
+            self._seen = Seen(shown, self._state)
+        return shown, info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        if self._view is None:
+            return self._step(action)
+        own, before = self._view.own_action(action), self._state
+        shown, *outcome = self._step(own)
+        shown = self._view.observe(shown)
+        self._seen = Seen(shown, self._state, before, own)
+        return shown, *outcome  # pyright: ignore
+
+    def get_state(self) -> Any:
+        """Return all that `set_state` needs; or POPGym's state, in POPGym's spaces."""
+        if self._view is None:
+            return super().get_state()
+        if self._state is None:
+            raise RuntimeError("Call `reset` before `get_state`.")
+        return self._view.state(self._seen)
+
+    def _reset(self, seed: int | None) -> tuple[np.ndarray, dict[str, Any]]:
         if self._plain is None:
-            return super().reset(seed=seed, options=options)
+            return super().reset(seed=seed)
         if self._seed(seed):
             self._starts = []
         if not self._starts:
@@ -147,7 +194,7 @@ class TaskEnv(_GameEnv):
         observation, self._state, self._luck = self._starts.pop()
         return observation.copy(), {}
 
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def _step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not self._running:
             return self._step_compiled(action)
         luck = self._luck and self._luck[self._time]

@@ -1,9 +1,10 @@
 """gymnax: our tasks for its callers, its environments as tasks, the meta-environment.
 
     env, params = make("HigherLowerEasy")            # for loops written for gymnax
-    task = GymnaxTask(gymnax.make("CartPole-v1")[0])  # a gymnax environment as a task
+    task = GymnaxTask("CartPole-v1")  # or gymnax.make(...); a task here
     env = GymnaxMetaEnv(meta, jax.random.key(0))      # our meta-environment for gymnax
 
+In settings a gymnax environment is the task "gymnax/CartPole-v1".
 `make` needs no gymnax; the other two do, and load it on first use. Both generations are
 understood: steps of six values (1.0) and of five (0.0.x, where one flag means
 terminated or out of time).

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
+import gymnax
 import gymnax.environments.spaces as gymnax_spaces
 import jax
 import jax.numpy as jnp
@@ -17,6 +19,7 @@ from freeproj.envs import Box, Discrete, Environment, Step
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaState
 from freeproj.meta.tasks import MetaParams
+from freeproj.storage.names import suggestion
 
 __all__ = ["GymnaxMetaEnv", "GymnaxTask"]
 
@@ -25,19 +28,22 @@ _UNBOUNDED = float(np.finfo(np.float32).max)
 
 
 class GymnaxTask(Environment):
-    """A gymnax environment as a task.
+    """A gymnax environment as a task, in settings `task = "gymnax/CartPole-v1"`.
 
     Observations are flattened to a vector, discrete ones one-hot, parts of a dict or
     tuple one after the other.
 
     Args:
-        env: any gymnax environment, or a gymnax wrapper around one.
+        env: any gymnax environment or a gymnax wrapper around one; its name; or, as
+            `gymnax.make` returns them, an environment and its params.
         max_steps: the longest trial; needed only if the environment does not say.
         scale: what to divide observations by to normalize them; needed only where the
             bounds are infinite.
     """
 
     env: Any = eqx.field(static=True)
+    numbers: Any = eqx.field(static=True)
+    label: str = eqx.field(static=True)
     trial_length: int = eqx.field(static=True)
     scale: tuple[float, ...] | None = eqx.field(static=True)
     # Read once here: inside `jit` gymnax's bounds are traced and cannot be read.
@@ -51,23 +57,29 @@ class GymnaxTask(Environment):
         max_steps: int | None = None,
         scale: Sequence[float | int] | None = None,
     ):
-        declared = getattr(env.default_params, "max_steps_in_episode", None)
+        self.label = f"gymnax/{env}" if isinstance(env, str) else ""
+        if isinstance(env, str):
+            env = _named(env)
+        env, params = env if isinstance(env, tuple) else (env, env.default_params)
+        declared = getattr(params, "max_steps_in_episode", None)
         limit = declared if max_steps is None else max_steps
         if limit is None:
             raise ValueError(
                 f"{env.name} does not say how long an episode may be "
                 "(`max_steps_in_episode`); pass `max_steps`."
             )
-        self.env = env
+        self.env, self.numbers = env, params
         self.trial_length = int(limit)
+        if self.label and limit != declared:
+            self.label += f"(max_steps={limit})"
         self.scale = None if scale is None else tuple(map(float, scale))
-        self.observed = env.observation_space(env.default_params)
-        self.acted = env.action_space(env.default_params)
+        self.observed = env.observation_space(params)
+        self.acted = env.action_space(params)
         self.observation_box = _box(self.observed)
 
     @property
     def name(self) -> str:
-        return f"gymnax/{self.env.name}"
+        return self.label or f"gymnax/{self.env.name}"
 
     @property
     def observation_space(self) -> Box:
@@ -101,7 +113,7 @@ class GymnaxTask(Environment):
 
     @property
     def default_params(self) -> PyTree:
-        return self.env.default_params
+        return self.numbers
 
     def reset(
         self, key: PRNGKeyArray, params: PyTree
@@ -218,6 +230,17 @@ class GymnaxMetaEnv(GymnaxEnvironment):
     ) -> gymnax_spaces.Box:
         """What the agent sees, laid out as in `MetaEnv.layout`."""
         return gymnax_spaces.Box(-jnp.inf, jnp.inf, (self.meta.input_size,))
+
+
+@functools.cache  # so that two tasks of one name are equal
+def _named(name: str) -> tuple[Any, Any]:
+    """Return what gymnax makes of a name."""
+    if name not in gymnax.registered_envs:
+        raise ValueError(
+            f"gymnax has no environment {name!r}."
+            f"{suggestion(name, gymnax.registered_envs)}"
+        )
+    return gymnax.make(name)
 
 
 def _box(space: Any) -> Box:
