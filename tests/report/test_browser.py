@@ -100,8 +100,9 @@ def _note_request(page, url):
 
 @pytest.fixture(scope="module")
 def page(chromium, files):
-    """The whole page, light, that the tests of its controls share."""
+    """The whole page, light and unfolded, that the tests of its controls share."""
     opened = open_page(chromium, files["whole"])
+    opened.evaluate("for (const e of document.querySelectorAll('details')) e.open = 1")
     yield opened
     opened.close()
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from freeproj.stats import REDUCTIONS, contrast, group_by, last, mmer, running_maximum
+from freeproj.stats import REDUCTIONS, last, mmer, running_maximum
 from freeproj.stats.intervals import interval, iqm, summarise
 
 NAN = math.nan
@@ -22,23 +22,6 @@ def test_scores_leave_evaluations_without_data_out():
     assert last(np.ones((2, 5))).shape == (2,)
     with pytest.raises(ValueError, match="at least 1, got 0"):
         last(curve, 0)
-
-
-def test_a_table_becomes_cells_by_any_axes():
-    table = {
-        "family": ["haar", "haar", "qr", "qr"],
-        "length": [1, 4, 1, 4],
-        "seed": [0, 0, 0, 0],
-        "value": [1.0, 2.0, 3.0, 5.0],
-    }
-    cells = group_by(table, "family", "length")
-    assert cells["qr", 4] == {0: 5.0}
-    assert contrast(cells, 1, 1) == {("haar", 4): {0: 1.0}, ("qr", 4): {0: 2.0}}
-    assert contrast(cells, 0, "haar") == {("qr", 1): {0: 2.0}, ("qr", 4): {0: 3.0}}
-    with pytest.raises(ValueError, match="Two runs of seed 0 in the cell family haar"):
-        group_by(table, "family")
-    with pytest.raises(ValueError, match="No column 'width'"):
-        group_by(table, "width")
 
 
 def test_iqm_drops_a_quarter_at_each_end():
@@ -70,7 +53,6 @@ def test_ten_seeds_are_bootstrapped_and_the_same_data_give_the_same_interval():
     ("arguments", "message"),
     [
         ({"level": 1.0}, "`level` must lie in"),
-        ({"statistic": "mode"}, "`statistic` must be one of mean, iqm, got 'mode'"),
         ({"method": "magic"}, "`method` must be one of"),
     ],
 )

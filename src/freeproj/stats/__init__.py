@@ -14,7 +14,6 @@ from freeproj.stats.chance import (
     ChanceLine,
     chance_lines,
     expected_maximum,
-    luckiest,
 )
 from freeproj.stats.choice import HalfChoice, half_choice
 from freeproj.stats.intervals import (
@@ -28,7 +27,6 @@ from freeproj.stats.intervals import (
 )
 from freeproj.stats.paired import Mean, differences, mean_of, pooled_mean
 from freeproj.stats.power import power_line, seeds_needed, smallest_effect
-from freeproj.stats.scores import contrast, group_by
 from freeproj.stats.verdicts import (
     EXPECTS,
     LEVEL,
@@ -56,15 +54,12 @@ __all__ = [
     "audit",
     "band",
     "chance_lines",
-    "contrast",
     "differences",
     "expected_maximum",
-    "group_by",
     "half_choice",
     "interval",
     "iqm",
     "last",
-    "luckiest",
     "mean_of",
     "mmer",
     "pooled_mean",

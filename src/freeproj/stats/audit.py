@@ -6,14 +6,12 @@ not depend on the observation says nothing about projections and gets no verdict
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from freeproj.stats.intervals import Interval, interval
-from freeproj.stats.paired import differences
+from freeproj.stats.paired import BySeed, by_seed, differences
 
 __all__ = ["Audit", "audit"]
 
@@ -26,15 +24,10 @@ class Audit(NamedTuple):
     interval: Interval | None  # 95 %, of the difference
     n: int
 
-    def __str__(self) -> str:
-        if self.uses_observation is None:
-            return f"cannot tell whether it uses its observation ({self.n} pairs)"
-        return f"{'uses' if self.uses_observation else 'does not use'} its observation"
-
 
 def audit(
-    seeing: Mapping[Any, float] | ArrayLike,
-    blanked: Mapping[Any, float] | ArrayLike,
+    seeing: BySeed,
+    blanked: BySeed,
     margin: float | int = 0.0,
 ) -> Audit:
     """Compare returns with and without the observation, in pairs.
@@ -48,15 +41,9 @@ def audit(
     """
     if margin < 0:
         raise ValueError(f"`margin` must be at least 0, got {margin}.")
-    found = differences(_by_key(seeing), _by_key(blanked))
+    found = differences(by_seed(seeing), by_seed(blanked))
     values = np.array(list(found.values()))
     ends = interval(values)
     uses = None if ends is None else ends.low > margin or ends.high < -margin
     mean = float(values.mean()) if values.size else float("nan")
     return Audit(uses, mean, ends, values.size)
-
-
-def _by_key(data: Mapping[Any, float] | ArrayLike) -> Mapping[Any, float]:
-    if isinstance(data, Mapping):
-        return data
-    return dict(enumerate(np.asarray(data, float).ravel().tolist()))

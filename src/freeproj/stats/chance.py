@@ -18,12 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "ChanceLine",
-    "chance_lines",
-    "expected_maximum",
-    "luckiest",
-]
+__all__ = ["ChanceLine", "chance_lines", "expected_maximum"]
 
 
 class ChanceLine(NamedTuple):
@@ -46,8 +41,8 @@ class ChanceLine(NamedTuple):
 
 def expected_maximum(n: int, mean: float | int = 0.0, std: float | int = 1.0) -> float:
     """Return E max of n independent normal numbers, to ten digits."""
-    _check_count("n", n)
-    _check_spread("std", std)
+    if n < 1 or not 0 <= std < math.inf:
+        raise ValueError(f"`n` must be at least 1, `std` finite, got {n} and {std}.")
     return float(mean + std * _expected_maximum(n))
 
 
@@ -83,27 +78,3 @@ def chance_lines(
         std = math.hypot(between, within)
         lines.append(ChanceLine(name, mean, std, mmer, n_episodes, n_evaluations))
     return sorted(lines, key=lambda line: -line.mmer)
-
-
-def luckiest(
-    policies: Mapping[str, tuple[float, float, float]],
-    *,
-    n_episodes: int,
-    n_evaluations: int,
-    ceiling: float = math.inf,
-) -> ChanceLine:
-    """Return the first of `chance_lines`: an MMER below it shows nothing learned."""
-    if not policies:
-        raise ValueError("`policies` must hold at least one policy.")
-    counts = {"n_episodes": n_episodes, "n_evaluations": n_evaluations}
-    return chance_lines(policies, **counts, ceiling=ceiling)[0]
-
-
-def _check_count(name: str, count: float | int) -> None:
-    if not count >= 1:
-        raise ValueError(f"`{name}` must be at least 1, got {count}.")
-
-
-def _check_spread(name: str, spread: float | int) -> None:
-    if not 0 <= spread < math.inf:
-        raise ValueError(f"`{name}` must be finite and at least 0, got {spread}.")

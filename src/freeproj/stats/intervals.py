@@ -1,12 +1,7 @@
-"""Intervals over seeds: of a mean, of an interquartile mean, of a curve.
+"""Intervals over seeds: of a mean, of a curve; and what seeds say together.
 
 Below ten seeds an interval is Student's t; from ten on it is the studentised bootstrap,
 which also follows skewed scores. Fewer than three seeds get no interval: show points.
-
-The interquartile mean drops the g = ⌊n/4⌋ smallest and largest of n values. Its
-standard error is s_w / ((1 - 2g/n) √n), with s_w the standard deviation of the
-winsorised values, and n - 2g - 1 degrees of freedom (Tukey and McLaughlin). The mean is
-the case g = 0.
 """
 
 from __future__ import annotations
@@ -21,7 +16,6 @@ from scipy.special import stdtrit
 __all__ = [
     "FEWEST_SEEDS",
     "METHODS",
-    "STATISTICS",
     "Band",
     "Interval",
     "Summary",
@@ -32,7 +26,6 @@ __all__ = [
 ]
 
 FEWEST_SEEDS = 3  # below: points, no interval
-STATISTICS = ("mean", "iqm")
 METHODS = ("t", "studentised bootstrap")
 
 _BOOTSTRAP_SEEDS = 10
@@ -75,12 +68,11 @@ class Band(NamedTuple):
 def interval(
     values: ArrayLike,
     level: float = 0.95,
-    statistic: str = "mean",
     *,
     method: str | None = None,
     seed: int = 0,
 ) -> Interval | None:
-    """Return the interval of the mean (or `iqm`) of independent seeds.
+    """Return the interval of the mean of independent seeds.
 
     Seeds without data (nan) are left out. The bootstrap is used for levels up to 95 %;
     further out its tails rest on too few resamples, and t is used.
@@ -91,9 +83,6 @@ def interval(
     """
     if not 0 < level < 1:
         raise ValueError(f"`level` must lie in (0, 1), got {level}.")
-    if statistic not in STATISTICS:
-        known = ", ".join(STATISTICS)
-        raise ValueError(f"`statistic` must be one of {known}, got {statistic!r}.")
     if method not in (None, *METHODS):
         known = ", ".join(METHODS)
         raise ValueError(f"`method` must be one of {known}, got {method!r}.")
@@ -101,15 +90,14 @@ def interval(
     n = seen.size
     if n < FEWEST_SEEDS:
         return None
-    trimmed = n // 4 if statistic == "iqm" else 0
-    centre, error = _estimate(seen, trimmed)
+    centre, error = _estimate(seen)
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if method is None:
         method = METHODS[n >= _BOOTSTRAP_SEEDS and level <= 0.95]
     if method == "t" or error == 0:
-        quantiles = stdtrit(n - 2 * trimmed - 1, tails)
+        quantiles = stdtrit(n - 1, tails)
     else:
-        quantiles = np.quantile(_resampled(seen, trimmed, seed), tails)
+        quantiles = np.quantile(_resampled(seen, seed), tails)
     low, high = centre - quantiles[::-1] * error
     return Interval(float(low), float(high), n, method)
 
@@ -169,26 +157,18 @@ def _with_data(values: ArrayLike) -> Float[np.ndarray, " n"]:
     return values[~np.isnan(values)]
 
 
-def _estimate(values: Float[np.ndarray, "*batch n"], trimmed: int) -> tuple:
-    """Return the trimmed mean along the last axis and its standard error."""
-    n = values.shape[-1]
-    if trimmed:
-        values = np.sort(values, axis=-1)
-        low, high = values[..., trimmed, None], values[..., n - trimmed - 1, None]
-        centre = values[..., trimmed : n - trimmed].mean(axis=-1)
-        values = np.clip(values, low, high)
-    else:
-        centre = values.mean(axis=-1)
-    spread = values.std(axis=-1, ddof=1) / (1 - 2 * trimmed / n)
-    return centre, spread / np.sqrt(n)
+def _estimate(values: Float[np.ndarray, "*batch n"]) -> tuple:
+    """Return the mean along the last axis and its standard error."""
+    spread = values.std(axis=-1, ddof=1)
+    return values.mean(axis=-1), spread / np.sqrt(values.shape[-1])
 
 
 def _resampled(
-    values: Float[np.ndarray, " n"], trimmed: int, seed: int
+    values: Float[np.ndarray, " n"], seed: int
 ) -> Float[np.ndarray, " draws"]:
     """Draw the studentised error (m* - m) / s*, seeds being drawn with replacement."""
     n = values.size
     draws = np.random.default_rng(seed).integers(n, size=(_RESAMPLES, n))
-    centres, errors = _estimate(values[draws], trimmed)
+    centres, errors = _estimate(values[draws])
     usable = errors > 0  # a draw of equal values has no scale
-    return (centres[usable] - _estimate(values, trimmed)[0]) / errors[usable]
+    return (centres[usable] - _estimate(values)[0]) / errors[usable]

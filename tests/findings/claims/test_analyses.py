@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freeproj.findings.claims.kernel import (
+from freeproj.findings.claims import ask_analyses
+from freeproj.findings.claims.analyses import (
     effective_dimension_falls,
+    longer_words_help_lsmdp,
     theory_matches,
 )
-from freeproj.findings.claims.lsmdp import longer_words_help_lsmdp
 from freeproj.report.figures import effective_dimension, kernel_spectra, lsmdp
 from freeproj.stats import Outcome
 
@@ -63,10 +64,12 @@ def test_a_shifted_spectrum_does_not_match(dimension, spectra):
     assert {f.outcome for f in judged.findings if "spectrum" in f.about} == {FAILS}
 
 
-def test_missing_spectra_leave_the_theory_open(dimension):
-    judged = theory_matches(dimension, None)
-    assert judged.outcome is OPEN
-    assert "freeproj figure kernel-spectra" in judged.findings[-1].basis
+def test_an_analysis_is_judged_once_all_its_figures_are_there(dimension, spectra):
+    some = {"effective-dimension": dimension}
+    assert set(ask_analyses(some)) == {"effective-dimension"}
+    both = ask_analyses(some | {"kernel-spectra": spectra})
+    assert set(both) == {"effective-dimension", "theory"}
+    assert both["theory"].section == "kernel"
 
 
 def test_lsmdp_turns_with_the_sign_of_the_changes(distances):

@@ -13,9 +13,7 @@ from dataclasses import dataclass, replace
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.answers import Answer
 from freeproj.findings.asking import ask
-from freeproj.findings.claims import invariance, training
-from freeproj.findings.claims.kernel import effective_dimension_falls, theory_matches
-from freeproj.findings.claims.lsmdp import longer_words_help_lsmdp
+from freeproj.findings.claims import analyses, invariance, training
 from freeproj.findings.labels import value_text
 from freeproj.findings.questions import Question
 from freeproj.published import load, names
@@ -38,7 +36,7 @@ class Analysis:
     """A question about computed numbers rather than runs.
 
     Args:
-        judge: takes the numbers of the figures named in `figures`, or None.
+        judge: takes the numbers of the figures named in `figures`.
         section: of the page.
     """
 
@@ -54,14 +52,17 @@ for _question in (*invariance.QUESTIONS, *training.QUESTIONS):
 for _analysis in (
     Analysis(
         "effective-dimension",
-        effective_dimension_falls,
+        analyses.effective_dimension_falls,
         ("effective-dimension",),
         "kernel",
     ),
     Analysis(
-        "theory", theory_matches, ("effective-dimension", "kernel-spectra"), "kernel"
+        "theory",
+        analyses.theory_matches,
+        ("effective-dimension", "kernel-spectra"),
+        "kernel",
     ),
-    Analysis("lsmdp", longer_words_help_lsmdp, ("lsmdp",), "planning"),
+    Analysis("lsmdp", analyses.longer_words_help_lsmdp, ("lsmdp",), "planning"),
 ):
     CLAIMS.add(_analysis.name, _analysis)
 
@@ -140,17 +141,21 @@ def opening() -> tuple[Answer, ...]:
     return tuple(each for each in found if each.opens and each.status == "answered")
 
 
-def ask_analyses(analyses: Mapping[str, Numbers]) -> dict[str, Answer]:
-    """Return the answers about analyses, from the numbers of their figures by name."""
-    found = {}
-    for name in CLAIMS:
-        each = CLAIMS.resolve(name)
-        if isinstance(each, Analysis):
-            answer = each.judge(*(analyses.get(figure) for figure in each.figures))
-            lacks = not any(figure in analyses for figure in each.figures)
-            what = f"`freeproj figure {each.figures[0]}`." if lacks else ""
-            found[name] = replace(answer, missing=what, section=each.section)
-    return found
+def ask_analyses(found: Mapping[str, Numbers]) -> dict[str, Answer]:
+    """Return the answers about analyses for which all figures have been computed.
+
+    Args:
+        found: the numbers of figures, by name.
+    """
+    asked = (CLAIMS.resolve(name) for name in CLAIMS)
+    return {
+        each.name: replace(
+            each.judge(*(found[figure] for figure in each.figures)),
+            section=each.section,
+        )
+        for each in asked
+        if isinstance(each, Analysis) and found.keys() >= {*each.figures}
+    }
 
 
 @functools.lru_cache(maxsize=128)

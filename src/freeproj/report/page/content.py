@@ -123,6 +123,11 @@ class Part:
         return [*self.compared, *(each for each in found if each.status == "answered")]
 
     @property
+    def hero(self) -> Picture | None:
+        """The figure that stands with the opening answers."""
+        return next((p for p in self.pictures if p.spec.needs_runs), None)
+
+    @property
     def unanswered(self) -> list[Answer]:
         """The questions that these runs cannot answer."""
         return [claim for claim in self.claims.values() if claim.missing]

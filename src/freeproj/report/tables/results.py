@@ -36,7 +36,7 @@ from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
 from freeproj.findings.questions import Contrast, Question
 from freeproj.findings.selection import Kind, kind
 from freeproj.report.tables.grid import NONE, Column, Grid, flat_summary, number_text
-from freeproj.stats import Audit, ChanceLine, luckiest
+from freeproj.stats import Audit, ChanceLine, chance_lines
 from freeproj.stats.intervals import Summary, summarise
 
 __all__ = ["ResultRecord", "result_records", "results_grid"]
@@ -167,12 +167,12 @@ def _luck(cells: Cells, key: Key) -> ChanceLine | None:
     n_evaluations = round(np.mean([len(each) for each in seen])) if seen else 0
     if not levels.luck or not n_evaluations:
         return None
-    return luckiest(
+    return chance_lines(
         levels.luck,
         n_episodes=max(1, round(np.concatenate(seen).mean())),
         n_evaluations=n_evaluations,
         ceiling=levels.ceiling,
-    )
+    )[0]
 
 
 def _compared(dataset: Dataset, protocol: str) -> dict[RunRecord, Finding]:

@@ -25,6 +25,15 @@ document.getElementById("theme").addEventListener("click", () => {
 });
 report.theme.system.addEventListener("change", () => report.theme.show());
 
+// A link to what is folded away unfolds it.
+report.reveal = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+  if (target) target.scrollIntoView();
+};
+window.addEventListener("hashchange", report.reveal);
+report.reveal();
+
 let resizing = 0;
 window.addEventListener("resize", () => {
   clearTimeout(resizing);
