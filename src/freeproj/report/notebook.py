@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ from freeproj.stats import interval
 __all__ = ["Study", "StudyRow", "StudyTable"]
 
 
-@dataclass(frozen=True)
-class StudyRow:
+class StudyRow(NamedTuple):
     """What the seeds of one cell say together; nan where there is nothing to say."""
 
     cell: Cell
@@ -56,15 +55,11 @@ class StudyTable:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return plain rows, e.g. for `pandas.DataFrame`."""
-        names = ("mean", "low", "high", "seeds")
-        return [
-            dict(zip(self.axes, row.cell, strict=True))
-            | {name: getattr(row, name) for name in names}
-            for row in self.rows
-        ]
+        names = (*self.axes, *StudyRow._fields[1:])
+        return [dict(zip(names, (*r.cell, *r[1:]), strict=True)) for r in self.rows]
 
     def __repr__(self) -> str:
-        lines = [self._head(), *map(self._cells, self.rows)]
+        lines = self._lines()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = (
             "  ".join(c.ljust(width) for c, width in zip(line, widths, strict=True))
@@ -73,23 +68,22 @@ class StudyTable:
         return "\n".join([f"{self.metric}, mean over seeds", *rows])
 
     def _repr_html_(self) -> str:
-        def line(tag: str, cells: list[str]) -> str:
-            inner = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
-            return f"<tr>{inner}</tr>"
+        def row(tag: str, line: list[str]) -> str:
+            cells = (f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line)
+            return f"<tr>{''.join(cells)}</tr>"
 
-        rows = "".join(line("td", self._cells(row)) for row in self.rows)
-        return (
-            f"<p>{html.escape(self.metric)}, mean over seeds with 95 % interval</p>"
-            f"<table>{line('th', self._head())}{rows}</table>"
-        )
+        head, *lines = self._lines()
+        rows = row("th", head) + "".join(row("td", line) for line in lines)
+        told = f"{html.escape(self.metric)}, mean over seeds with 95 % interval"
+        return f"<p>{told}</p><table>{rows}</table>"
 
-    def _head(self) -> list[str]:
-        return [*self.axes, "mean", "95 % interval", "seeds"]
-
-    def _cells(self, row: StudyRow) -> list[str]:
-        ends = "–" if math.isnan(row.low) else f"{row.low:.3f} to {row.high:.3f}"
-        mean = "–" if math.isnan(row.mean) else f"{row.mean:.3f}"
-        return [*map(str, row.cell), mean, ends, str(row.seeds)]
+    def _lines(self) -> list[list[str]]:
+        lines = [[*self.axes, "mean", "95 % interval", "seeds"]]
+        for row in self.rows:
+            ends = "–" if math.isnan(row.low) else f"{row.low:.3f} to {row.high:.3f}"
+            mean = "–" if math.isnan(row.mean) else f"{row.mean:.3f}"
+            lines.append([*map(str, row.cell), mean, ends, str(row.seeds)])
+        return lines
 
 
 class Study:
@@ -165,15 +159,8 @@ class Study:
             margin: by default 10 % of the headroom.
             pool: kinds of agents that may be pooled, such as `projection.family`.
         """
-        return compare(
-            self.dataset,
-            first,
-            second,
-            on=on,
-            expects=expects,
-            margin=margin,
-            pool=pool,
-        )
+        how = {"on": on, "expects": expects, "margin": margin, "pool": pool}
+        return compare(self.dataset, first, second, **how)
 
     def ask(self, name: str) -> Answer:
         """Put a question of the page to these runs, by name or `module:attribute`."""

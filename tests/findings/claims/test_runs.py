@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fake_dataset import fake_dataset, why_table_1
+from fake_dataset import fake_dataset, shipped, why_table_1
 from freeproj.findings.asking import ask
 from freeproj.findings.claims import CLAIMS, ask_runs
 from freeproj.findings.questions import Question
@@ -248,3 +248,21 @@ def test_an_open_question_says_how_many_seeds_would_decide_it():
     assert answer("frp-beats-rp", noisy).power.endswith("10 % of the headroom.")
     decided = answer("haar-length", fake_dataset(LENGTHS, 10, level, noise=0.01))
     assert not decided.power
+
+
+def test_the_studies_of_dimension_and_sign_answer_their_questions():
+    def trial_return(settings, name):
+        wrong = settings["projection.family"] == "qr"
+        turn = -0.3 if name.startswith("tile") else 0.3 * name.startswith("minus")
+        return 0.3 * (name != "zero") + wrong * turn * (name != "zero")
+
+    for study, asked in (
+        ("sign-or-scale", {"sign-alone": HOLDS, "norm-alone": HOLDS}),
+        ("dimension", {"dimension": HOLDS, "dimension-frame": HOLDS}),
+    ):
+        data = shipped(study, 4, trial_return, noise=0.01)
+        for name, outcome in asked.items():
+            assert CLAIMS.resolve(name).study == study
+            found = answer(name, data)
+            assert found.outcome is outcome, found.sentence
+            assert found.short

@@ -14,6 +14,7 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import last, tested_maps
 from freeproj.findings.cells import Cells
 from freeproj.findings.claims.texts import stated, value_of
+from freeproj.findings.labels import map_title
 from freeproj.findings.numbers import PAPER_RESULTS
 from freeproj.findings.questions import Contrast, Settings
 from freeproj.findings.selection import Kind, equal_storage, kind, of_kind
@@ -26,7 +27,6 @@ _LENGTHS = Contrast(what="ℓ > 1 minus ℓ = 1", **_ALONG)
 _CHOSEN = Contrast(
     what="best ℓ > 1, chosen on other seeds, minus ℓ = 1", chosen=True, **_ALONG
 )
-_MINUS_UNIT = "minus_tile_unit"
 _SEEING = (Kind.NO_REWARD, Kind.REWARD)
 
 
@@ -148,6 +148,24 @@ def _played(*maps: str) -> Callable[[Dataset], Dataset]:
     )
 
 
+def _pairs(*pairs: tuple[str, str]) -> Callable[[Dataset], tuple[Contrast, ...]]:
+    """Return the contrasts of two test projections each, as far as they were played."""
+
+    def contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
+        played = set.intersection(*(set(tested_maps(run)) for run in dataset.runs))
+        return tuple(
+            Contrast(
+                what=f"{map_title(first)} minus {map_title(second)}",
+                on=first,
+                minus=second,
+            )
+            for first, second in pairs
+            if {first, second} <= played
+        )
+
+    return contrasts
+
+
 def _sign_values(cells: Cells) -> dict[str, str]:
     """Give Repeat Previous under RP with fixed bases, where the pattern is largest."""
     task, chosen = "RepeatPrevious", {"projection.length": 1}
@@ -215,13 +233,13 @@ QUESTIONS = (
     stated("sign-slip", _tiled, _sign_contrasts, _sign_values),
     stated(
         "sign-alone",
-        _played("tile_unit", _MINUS_UNIT),
-        (Contrast(what="minus tile minus tile", on=_MINUS_UNIT, minus="tile_unit"),),
+        _played("tile_unit", "minus_tile_unit"),
+        _pairs(("minus_tile_unit", "tile_unit"), ("minus_tile", "tile")),
     ),
     stated(
         "norm-alone",
-        _played("minus_tile", _MINUS_UNIT),
-        (Contrast(what="norm √2 minus norm 1", on="minus_tile", minus=_MINUS_UNIT),),
+        _played("minus_tile", "minus_tile_unit"),
+        _pairs(("minus_tile", "minus_tile_unit"), ("tile", "tile_unit")),
     ),
     stated(
         "haar-length",

@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from freeproj.report.figures.effective_dimension import sample_spectra
 from freeproj.report.figures.style import INK, WIDE, length_colour
-from freeproj.report.figures.word_spectra import sample_spectra
 from freeproj.spectra import density_curve
 from freeproj.storage.saved import Numbers
 

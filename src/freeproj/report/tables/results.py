@@ -18,7 +18,7 @@ import numpy as np
 
 from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import map_of
-from freeproj.findings.answers import HEADROOM, RETURN, Finding
+from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.asking import ask
 from freeproj.findings.baselines import Levels
 from freeproj.findings.cells import Cells, Key, make_cells
@@ -322,46 +322,38 @@ def _difference(record: ResultRecord) -> str:
 
 def _notes(records: Sequence[ResultRecord], dataset: Dataset) -> list[str]:
     maps = dict.fromkeys(map_title(map_of(run)) for run in dataset.runs)
-    returns = (
-        f"Return: mean of the last three evaluations, tested on {', '.join(maps)}, "
-        "counting the first episode of every environment"
+    units = sorted({r.difference.unit for r in records if r.difference})
+    share = f"{HEADROOM} (best known policy minus best open-loop policy)"
+    told = " or ".join(share if each == HEADROOM else each for each in units)
+    paper = (
+        "; the paper's: its raw return, completed within 1,024 steps, for as many "
+        "trials"
     )
-    if any(_paper_rows([record]) for record in records):
-        returns += (
-            "; the paper's: its raw return, completed within 1,024 steps, for as many "
-            "trials"
-        )
-    notes = [run_counts(dataset), f"{returns}."]
-    if any(_difference(record) not in ("", NONE) for record in records):
-        units = {r.difference.unit for r in records if r.difference}
-        share = f"{HEADROOM} (best known policy minus best open-loop policy)"
-        told = " or ".join(
-            share if each == HEADROOM else RETURN for each in sorted(units)
-        )
-        notes.append(
-            "Over RP: difference from ℓ = 1 with the same settings and seeds, in "
-            f"{told}; intervals corrected for all comparisons."
-        )
-    if any(record.settings.get("projection.family") == "qr" for record in records):
-        notes.append("QR: without the sign correction, so not Haar.")
-    mmer = "MMER: the largest evaluation of each run."
-    if any(record.luck is not None for record in records):
-        mmer += (
-            " Luck: the MMER expected of the luckiest policy that never learns, over "
-            "as many evaluations."
-        )
-    notes.append(mmer)
-    if any(r.without_verdict.startswith("does not") for r in records):
-        notes.append(
-            "unused: all lengths taken together, agents earn as much with the "
-            "observation blanked, so there is no RP/FRP verdict."
-        )
-    if any(r.score.n < 3 for r in records):
-        notes.append("No interval below three seeds.")
-    if any(r.score.n == 0 for r in records):
-        notes.append(f"{NONE}: no held-out evaluation yet.")
-    if any(run.settings.get("previous_reward") for run in dataset.runs):
-        notes.append(
-            "Agents of these runs see their previous reward; the paper's do not."
-        )
-    return notes
+    luck = (
+        " Luck: the MMER expected of the luckiest policy that never learns, over as "
+        "many evaluations."
+    )
+    notes = {
+        "Return: mean of the last three evaluations, tested on "
+        f"{', '.join(maps)}, counting the first episode of every environment"
+        f"{paper if any(_paper_rows([each]) for each in records) else ''}.": True,
+        "Over RP: difference from ℓ = 1 with the same settings and seeds, in "
+        f"{told}; intervals corrected for all comparisons of a memory.": any(
+            _difference(each) not in ("", NONE) for each in records
+        ),
+        "QR: without the sign correction, so not Haar.": any(
+            each.settings.get("projection.family") == "qr" for each in records
+        ),
+        "MMER: the largest evaluation of each run."
+        f"{luck if any(each.luck is not None for each in records) else ''}": True,
+        "unused: all lengths taken together, agents earn as much with the observation "
+        "blanked, so there is no RP/FRP verdict.": any(
+            each.without_verdict.startswith("does not") for each in records
+        ),
+        "No interval below three seeds.": any(each.score.n < 3 for each in records),
+        f"{NONE}: no held-out evaluation yet.": any(r.score.n == 0 for r in records),
+        "Agents of these runs see their previous reward; the paper's do not.": any(
+            run.settings.get("previous_reward") for run in dataset.runs
+        ),
+    }
+    return [run_counts(dataset), *(text for text, said in notes.items() if said)]
