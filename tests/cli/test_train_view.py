@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 
-from freeproj.cli.train_view import summary, summary_text
+from freeproj.cli.train import summary, summary_text
 from freeproj.experiments.progress import TrainProgress, number
 from freeproj.experiments.settings import read_config
 

@@ -18,7 +18,7 @@ from freeproj.cli.options import (
     split_words,
 )
 from freeproj.cli.output import echo, number, print_json
-from freeproj.cli.progress import working
+from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
     from freeproj.experiments.agents import LoadedAgent

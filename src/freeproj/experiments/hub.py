@@ -25,7 +25,7 @@ from freeproj.experiments.arrays import check_finite
 from freeproj.experiments.run import state_shapes
 from freeproj.experiments.settings import config_from, to_toml
 from freeproj.learning.config import TrainConfig
-from freeproj.storage.files import DAMAGED, read_regular, write_atomically
+from freeproj.storage.files import DAMAGED, read_regular, write_text
 from freeproj.storage.safetensors import read_safetensors, write_safetensors
 from freeproj.storage.toml import read_toml
 
@@ -63,8 +63,7 @@ def write_hub(
         "README.md": _readme(name or folder.resolve().name, config, card, folder),
     }
     for file_name, text in texts.items():
-        data = text.encode()
-        write_atomically(folder / file_name, lambda file, d=data: file.write(d))
+        write_text(folder / file_name, text)
     write_safetensors(folder / WEIGHTS, _by_name(agent), {"format": "freeproj"})
     return folder
 

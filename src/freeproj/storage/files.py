@@ -32,6 +32,7 @@ __all__ = [
     "open_lock",
     "read_regular",
     "write_atomically",
+    "write_text",
 ]
 
 
@@ -67,6 +68,11 @@ def write_atomically(
             raise
         if sync:
             _sync_folder(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text, whole or not at all."""
+    write_atomically(path, lambda file: file.write(text.encode()))
 
 
 def append_synced(path: Path, data: bytes, *, sync: bool = True) -> None:

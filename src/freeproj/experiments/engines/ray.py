@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from freeproj.experiments.engines.events import Outcome, Report, last_lines
+from freeproj.experiments.engines import Outcome, Report, last_lines
 from freeproj.experiments.engines.remote import RemoteWork, train_elsewhere
 from freeproj.experiments.settings import to_toml
 from freeproj.learning.config import TrainConfig

@@ -19,7 +19,7 @@ from typing import Any
 import submitit
 from submitit.core.utils import FailedJobError, UncompletedJobError
 
-from freeproj.experiments.engines.events import Outcome, Report, last_lines
+from freeproj.experiments.engines import Outcome, Report, last_lines
 from freeproj.experiments.engines.remote import RemoteWork, train_elsewhere
 from freeproj.experiments.settings import to_toml
 from freeproj.learning.config import TrainConfig
