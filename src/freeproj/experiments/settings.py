@@ -257,7 +257,6 @@ def _defaults() -> dict[str, Any]:
     return flat(_default_config())
 
 
-@functools.cache
 def _known() -> dict[str, Any]:
     return _defaults() | {"projection.n_words": 0}
 
