@@ -5,8 +5,6 @@ a command lives in a module of its own beside this one and is named in `_COMMAND
 An error is reported on one line; `stopping` lists the exit codes.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """`freeproj certify`: does an agent adapt to projections it has never seen?"""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`freeproj envs [NAME]`: the tasks, and the returns to compare an agent's with."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import replace
 from typing import Any

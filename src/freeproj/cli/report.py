@@ -1,7 +1,5 @@
 """`freeproj report RUNS`: a page about runs; `freeproj reproduce`: train them first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

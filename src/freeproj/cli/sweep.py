@@ -1,7 +1,5 @@
 """`freeproj sweep`: all runs of a study, here or on a cluster."""
 
-from __future__ import annotations
-
 import collections
 import functools
 import sys

@@ -8,8 +8,6 @@ under which map, what it does not do, and the checksum of its weights. Nothing i
 pickled. Weights that are not finite, or not those of the checksum, are refused.
 """
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Mapping

@@ -20,8 +20,6 @@ pickled: arrays are stored by number and must fit the shapes that the settings i
 Missing data is null in the log.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

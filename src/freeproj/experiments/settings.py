@@ -10,8 +10,6 @@ what is allowed. Files and runs of older versions can still be read:
 - Runs of 0.1, named by a hash of all their settings, are found by `old_name`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import functools

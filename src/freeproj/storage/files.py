@@ -5,8 +5,6 @@ may be undone, or may outlive what was written before it. Inputs are read only i
 are regular files: reading a pipe could block forever.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

@@ -7,8 +7,6 @@ node does, finished runs are not run again and interrupted ones resume. Your own
 is named `module:attribute`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path

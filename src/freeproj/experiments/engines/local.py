@@ -6,8 +6,6 @@ where it resumes from its checkpoint; it is retried again only if it has got fur
 run that diverges would do so again: it is given up at once.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

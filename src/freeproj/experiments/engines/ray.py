@@ -7,8 +7,6 @@ the run resumes from its checkpoint in the folder; its lock has vanished with th
 process. The driver gets back the last row of each log.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -6,8 +6,6 @@ for as long as it gets further. An engine says how a job begins, when it has end
 it answered and how it is cancelled.
 """
 
-from __future__ import annotations
-
 import abc
 import contextlib
 import itertools

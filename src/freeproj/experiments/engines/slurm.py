@@ -6,8 +6,6 @@ put itself back into the queue, from where it resumes. A job that SLURM lost is
 submitted again for as long as its runs get further.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

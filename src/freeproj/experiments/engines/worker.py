@@ -9,8 +9,6 @@ worker ends as soon as its input does, so no worker outlives its driver, however
 ended.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json
