@@ -135,7 +135,7 @@ def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
     if not tested:
         lines.append(f"test      – ({_why_missing(config)})")
     for name, test in tested.items():
-        what = "observation blanked" if name == "zero" else f"map {name}"
+        what = "observation blanked" if name == "zero" else f"projection {name}"
         error = (test["std"] or 0.0) / math.sqrt(max(test["episodes"] or 1, 1))
         lines.append(
             f"test      {test['return']:.2f} ± {error:.2f} ({what}, "
@@ -176,4 +176,8 @@ def _levels(task: str, config: TrainConfig) -> dict[str, float] | None:
     known = episode_levels(task, config.n_trials, fresh)
     if math.isnan(known.chance):
         return None
-    return {"chance": known.chance, "best blind": known.blind, "best": known.ceiling}
+    return {
+        "chance": known.chance,
+        "best open-loop": known.blind,
+        "best": known.ceiling,
+    }
