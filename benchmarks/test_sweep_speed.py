@@ -14,7 +14,7 @@ import jax
 import pytest
 from timing import in_turns, run, say
 
-from freeproj.experiments.engines.processes import WorkerProcess
+from freeproj.experiments.engines.worker import WorkerProcess
 from freeproj.experiments.settings import read_config, to_toml
 from freeproj.learning.many_seeds import train_seeds
 from freeproj.learning.train import train

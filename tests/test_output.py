@@ -9,7 +9,7 @@ import pytest
 
 from fake_dataset import fake_dataset
 from freeproj.cli import main
-from freeproj.experiments.tidy import _text
+from freeproj.experiments.store import _text
 from freeproj.report.tables import _cell, _csv
 from freeproj.report.tables.grid import Column, Grid, to_latex, to_markdown, to_terminal
 from freeproj.storage import cache

@@ -4,7 +4,7 @@ import json
 import math
 from pathlib import Path
 
-from freeproj.cli.train_view import summary, summary_text
+from freeproj.cli.train import summary, summary_text
 from freeproj.experiments.progress import TrainProgress, number
 from freeproj.experiments.settings import read_config
 
@@ -24,7 +24,7 @@ ROW = {
 def test_a_test_stands_beside_chance_best_and_blindness():
     config = read_config("smoke")
     text = summary_text(config, summary(config, Path("runs/a b"), ROW))
-    assert "1.50 ± 0.20 (map tile, 16 episodes" in text
+    assert "1.50 ± 0.20 (projection tile, 16 episodes" in text
     assert "0.25 ± 0.00 (observation blanked" in text
     assert "StatelessCartPole: chance " in text
     assert "freeproj watch 'runs/a b'" in text
@@ -38,7 +38,7 @@ def test_no_data_is_null_in_json_and_a_dash_with_its_reason_in_text():
     assert found["test"]["random"]["return"] is None
     text = summary_text(config, found)
     assert "– (evaluation.every is 0, nothing was tested)" in text
-    assert "chance -3.00, best blind -3.00, best 6.00" in text
+    assert "chance -3.00, best open-loop -3.00, best 6.00" in text
     assert "nan" not in text
     assert number(math.nan) == "–"
 

@@ -13,7 +13,7 @@ from freeproj.experiments.dataset import read_dataset
 from freeproj.experiments.engines import Event
 from freeproj.experiments.engines import local as local_engine
 from freeproj.experiments.engines.local import run_local
-from freeproj.experiments.engines.processes import WorkerProcess
+from freeproj.experiments.engines.worker import WorkerProcess
 from freeproj.experiments.run import open_run, run_training
 from freeproj.experiments.settings import read_config
 from freeproj.learning.train import DivergedError, log_row

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from freeproj.experiments.engines import local
-from freeproj.experiments.engines.processes import WorkerProcess
-from freeproj.experiments.engines.worker import train_runs
+from freeproj.experiments.engines.worker import WorkerProcess, train_runs
 from freeproj.experiments.run import open_run, run_training
 from freeproj.experiments.run_seeds import run_seeds
 from freeproj.experiments.settings import read_config, to_toml

@@ -5,8 +5,6 @@ a command lives in a module of its own beside this one and is named in `_COMMAND
 An error is reported on one line; `stopping` lists the exit codes.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys
@@ -25,7 +23,7 @@ __all__ = ["main"]
 _GROUPS = {
     "Begin here": {
         "demo": ("demo", "Train an agent that visibly adapts, in about a minute."),
-        "reproduce": ("reproduce", "The main job: a study, all analyses, report.html."),
+        "reproduce": ("report", "The main job: a study, all analyses, report.html."),
         "doctor": ("about", "Show versions, installed extras and devices."),
     },
     "Train": {
@@ -43,7 +41,7 @@ _GROUPS = {
         "runs": ("runs", "List the runs of a folder: health and last return."),
         "compare": ("compare", "Compare runs, folders of runs, or shipped agents."),
         "report": ("report", "Write report.html for a folder of runs."),
-        "table": ("table", "Print a table of the paper beside your numbers."),
+        "table": ("figures", "Print a table of the paper beside your numbers."),
         "published": ("published", "Results that ship with the package."),
         "figure": ("figures", "Draw one figure."),
         "figures": ("figures", "List the figures."),

@@ -1,7 +1,5 @@
 """`freeproj cite` and `freeproj doctor`."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import platform
 

@@ -1,7 +1,5 @@
 """`freeproj certify`: does an agent adapt to projections it has never seen?"""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import click
 
 from freeproj.cli.options import FILE, json_option, seed_option
 from freeproj.cli.output import echo, print_json
-from freeproj.cli.progress import working
+from freeproj.experiments.progress import working
 from freeproj.storage.names import import_name, is_import_name
 
 __all__ = ["certify"]

@@ -60,13 +60,13 @@ def show(source: str | None, settings: tuple[str, ...], as_json: bool) -> None:
 def init(file: Path, base: str, settings: tuple[str, ...]) -> None:
     """Write all settings to FILE; edit it and pass it to `freeproj train`."""
     from freeproj.experiments.settings import to_toml
-    from freeproj.storage.files import write_atomically
+    from freeproj.storage.files import write_text
 
     if file.exists():
         raise ValueError(f"{file} exists already; name a new file.")
     text = f"# Started from {base}. A key that is left out has the paper's value.\n"
     text += to_toml(_shown(base, settings))
-    write_atomically(file, lambda out: out.write(text.encode()))
+    write_text(file, text)
     echo(file)
 
 

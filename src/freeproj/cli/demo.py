@@ -10,7 +10,7 @@ import click
 
 from freeproj.cli.options import json_option, out_option, seed_option
 from freeproj.cli.output import columns, number, print_json
-from freeproj.cli.progress import working
+from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
     from freeproj.experiments.agents import LoadedAgent

@@ -1,7 +1,5 @@
 """`freeproj envs [NAME]`: the tasks, and the returns to compare an agent's with."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import replace
 from typing import Any
@@ -19,9 +17,9 @@ __all__ = ["envs"]
 _N_TRIALS = 16
 _LEGEND = (
     "obs: size of an observation. act: number of actions (R: a real number). steps: "
-    "longest trial. Returns of one trial: chance, uniformly random actions; blind, the "
-    "best simple policy that ignores its observation; best, the best policy that has "
-    f"met the same start in an earlier trial. limit: the most that {_N_TRIALS} trials "
+    "longest trial. Returns of one trial: chance, uniformly random actions; open-loop, "
+    "the best simple policy that ignores its observation; best, the best policy that "
+    f"has met the same start before. limit: the most that {_N_TRIALS} trials "
     "from one new start can earn. ~ estimate, ≤ bound, ≥ reached, – not known. Easy "
     "may be left out of a name. `freeproj envs NAME` shows more."
 )
@@ -82,7 +80,7 @@ def _facts(env: Environment) -> dict[str, Any]:
 
 def _table(tasks: list[Environment]) -> list[str]:
     width = max(len(env.name) for env in tasks)
-    sizes, returns = " obs act steps", f"{'chance':>8}{'blind':>8}{'best':>8}"
+    sizes, returns = " obs act steps", f"{'chance':>8}{'open-loop':>11}{'best':>8}"
     return [
         f"{'task':<{width}}{sizes}{returns}{'limit':>8}",
         *(_row(env, width) for env in tasks),
@@ -96,11 +94,15 @@ def _row(env: Environment, width: int) -> str:
     actions = str(space.n) if isinstance(space, Discrete) else "R"
     sizes = f"{env.observation_space.size:>4}{actions:>4}{env.max_steps:>6}"
     if known is None:
-        return f"{env.name:<{width}}{sizes}" + 4 * f"{_UNKNOWN:>8}"
+        return (
+            f"{env.name:<{width}}{sizes}"
+            + f"{_UNKNOWN:>8}{_UNKNOWN:>11}"
+            + 2 * f"{_UNKNOWN:>8}"
+        )
     chance, blind = known.chance.mean, known.best_blind[1].mean
     total = replace(known.best, value=known.best_episode(_N_TRIALS))
     best = f"{_ceiling(known.best):>8}{_ceiling(total, 2):>8}"
-    return f"{env.name:<{width}}{sizes}{chance:>z8.3f}{blind:>z8.3f}{best}"
+    return f"{env.name:<{width}}{sizes}{chance:>z8.3f}{blind:>z11.3f}{best}"
 
 
 def _describe(env: Environment) -> list[str]:
@@ -124,7 +126,9 @@ def _describe(env: Environment) -> list[str]:
     if first:
         rows.append(("best, first trial", _ceiling(first, 4)))
     if (maps := known.random_map) is not None:
-        rows.append(("random map", f"{maps.mean:z.4f} ± {maps.std:.4f} between maps"))
+        rows.append(
+            ("random lookup", f"{maps.mean:z.4f} ± {maps.std:.4f} between them")
+        )
     width = max(len(name) for name, _ in rows)
     lines += [f"  {name:<{width}}  {value}" for name, value in rows]
     lines.append(f"Best: {known.best.argument}")
@@ -134,10 +138,12 @@ def _describe(env: Environment) -> list[str]:
     for name, player in known.reward_only.items():
         lines.append(f"  reward only, {name}  {player.episode(_N_TRIALS):.2f}")
         lines.append(f"    {player.argument}")
-    lines.append(f"  best blind  {_N_TRIALS * known.best_blind[1].mean:z.2f}")
+    lines.append(
+        f"  best open-loop policy  {_N_TRIALS * known.best_blind[1].mean:z.2f}"
+    )
     lines.append(f"  oracle  {known.oracle(_N_TRIALS):.2f}")
     room = f"{known.headroom(_N_TRIALS):.2f}"
-    return [*lines, f"  headroom (oracle minus best blind)  {room}"]
+    return [*lines, f"  headroom (oracle minus best open-loop policy)  {room}"]
 
 
 def _in_popgym(env: Environment, family: Family, level: str) -> str | None:
@@ -159,7 +165,7 @@ def _actions(env: Environment) -> str:
 
 
 def _shown_policies(known: Baselines) -> dict[str, Estimate]:
-    """Return all blind policies, but only the best of the constant ones."""
+    """Return all open-loop policies, but only the best of the constant ones."""
     constants = {n: e for n, e in known.blind.items() if n.startswith("always")}
     best = max(constants, key=lambda name: constants[name].mean)
     return {n: e for n, e in known.blind.items() if n == best or n not in constants}

@@ -18,7 +18,7 @@ from freeproj.cli.options import (
     split_words,
 )
 from freeproj.cli.output import echo, number, print_json
-from freeproj.cli.progress import working
+from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
     from freeproj.experiments.agents import LoadedAgent
@@ -43,7 +43,7 @@ _TASK = click.option(
     "maps",
     multiple=True,
     metavar="NAME...",
-    help="Maps to test on, e.g. `tile minus_tile random zero`, or your own as "
+    help="Test projections, e.g. `tile minus_tile random zero`, or your own as "
     "module:function. Default: those of the run.",
 )
 @click.option(
@@ -62,7 +62,7 @@ def evaluate(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Test the agent of RUN on several maps at once; its weights stay frozen.
+    """Test the agent of RUN on several projections at once; its weights are frozen.
 
     RUN is a run's folder, an exported file, or an agent that ships with freeproj:
     cartpole, flash-cards, minesweeper, repeat-first.
@@ -124,10 +124,10 @@ def _as_text(
     found: dict[str, Evaluation], config: TrainConfig, tasks: list[str]
 ) -> list[str]:
     lines = [
-        f"{', '.join(tasks)}: {config.evaluation.n_envs} environments per map, "
+        f"{', '.join(tasks)}: {config.evaluation.n_envs} environments per projection, "
         f"episodes of {config.n_trials} trials",
         "",
-        f"{'map':<14}{'norm':>6}{'return':>10}{'± se':>9}{'episodes':>10}"
+        f"{'projection':<14}{'norm':>6}{'return':>10}{'± se':>9}{'episodes':>10}"
         f"{'first trial':>13}{'last trial':>12}",
     ]
     for name, norm in _norms(config, tasks, found).items():
@@ -137,14 +137,12 @@ def _as_text(
             f"{number(stats.standard_error, 3):>9}{int(stats.n_finished):>10}"
             f"{number(trials[0], 3):>13}{number(trials[-1], 3):>12}"
         )
-    norm = f"Training maps have norm {config.projection.scale:.2f}."
+    norm = f"Training projections have norm {config.projection.scale:.2f}."
     lines += ["", f"{norm} A dash: no episode finished."]
     if config.evaluation.action_map != "identity":
         lines.append(f"Actions are mapped by {config.evaluation.action_map}.")
     if "zero" in found:
-        lines.append(
-            "zero: the observation is replaced by zeros, so the agent plays blind."
-        )
+        lines.append("zero: blanked, that is, zeros instead of the observation.")
     return lines + [_levels(task, config.n_trials) for task in tasks]
 
 
@@ -182,8 +180,8 @@ def _levels(task: str, n_trials: int) -> str:
     if math.isnan(known.chance):
         return f"{task}: chance and best return are not known."
     return (
-        f"{task}: chance {known.chance:.2f}, best blind {known.blind:.2f}, best "
-        f"possible {known.ceiling:.2f}."
+        f"{task}: chance {known.chance:.2f}, best open-loop policy {known.blind:.2f}, "
+        f"best possible {known.ceiling:.2f}."
     )
 
 
@@ -191,7 +189,10 @@ def _levels(task: str, n_trials: int) -> str:
 @_RUN
 @_TASK
 @click.option(
-    "--map", "--maps", "map_", help="Map to play under. Default: the run's first."
+    "--map",
+    "--maps",
+    "map_",
+    help="Projection to play under. Default: the run's first.",
 )
 @seed_option
 @click.option("--delay", default=0.15, help="Seconds per step.")

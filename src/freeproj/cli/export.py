@@ -10,7 +10,7 @@ import click
 
 from freeproj.cli.options import FILE, json_option
 from freeproj.cli.output import number, print_json
-from freeproj.cli.progress import working
+from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
     from freeproj.experiments.agents import LoadedAgent
@@ -33,8 +33,8 @@ _MAPS = ("tile", "minus_tile", "random", "zero")
 def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> None:
     """Save the agent of RUN as FILE, which must end in .npz, or as a folder.
 
-    FILE holds weights, settings and a card with its returns on four maps. Use it, or
-    the folder of `--hub`, wherever a command takes a run, or in Python with
+    FILE holds weights, settings and a card with its returns on four projections. Use
+    it, or the folder of `--hub`, wherever a command takes a run, or in Python with
     `freeproj.load_agent`.
     """
     from freeproj.experiments.agents import export_agent, load_agent
@@ -78,7 +78,7 @@ def _write_hub(
 
 
 def _card(loaded: LoadedAgent) -> dict[str, Any]:
-    """Test the agent under several maps; returns are those of one trial."""
+    """Test the agent under several projections; returns are those of one trial."""
     import jax
 
     from freeproj.experiments.settings import flat

@@ -1,16 +1,30 @@
-"""`freeproj figure NAME` and `freeproj figures`."""
+"""`freeproj figure NAME`, `freeproj figures` and `freeproj table NAME`."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from freeproj.cli.options import FILE, import_option, parse_settings, set_option
-from freeproj.cli.progress import working
+from freeproj.cli.options import (
+    FILE,
+    import_option,
+    json_option,
+    parse_settings,
+    set_option,
+)
+from freeproj.experiments.progress import working
 from freeproj.report.figures import FIGURES, find, make_figure
 
-__all__ = ["figure", "figures"]
+if TYPE_CHECKING:
+    from freeproj.experiments.dataset import Dataset
+
+__all__ = ["figure", "figures", "table", "table_width"]
+
+_FORMATS = ("terminal", "markdown", "latex", "csv", "json")
+_WIDE = 240
 
 
 @click.command()
@@ -54,14 +68,12 @@ def figure(
         click.echo(path)
 
 
-def _read(source: str | Path):
+def _read(source: str | Path) -> Dataset:
     from freeproj.experiments.dataset import read_dataset
 
     dataset = read_dataset(source)
     if not dataset.runs:
-        raise ValueError(
-            f"{source} holds no runs; `freeproj sweep quick --out DIR` makes some."
-        )
+        raise ValueError(_no_runs(str(source), dataset))
     return dataset
 
 
@@ -84,3 +96,65 @@ def figures() -> None:
     for spec in map(find, FIGURES):
         runs = " [needs --runs]" if spec.needs_runs else ""
         click.echo(f"{spec.name:<{width}}  {spec.title}{runs}")
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--runs",
+    "sources",
+    multiple=True,
+    metavar="RUNS",
+    help="A folder of runs, a dataset file (.npz) or published:NAME; may be repeated.",
+)
+@click.option("--format", "form", type=click.Choice(_FORMATS), default="terminal")
+@json_option
+@click.option("--wide", is_flag=True, help="All columns, however wide.")
+@import_option
+@click.option("--out", type=FILE, help="Write to this file instead of printing.")
+def table(
+    name: str,
+    sources: tuple[str, ...],
+    form: str,
+    as_json: bool,
+    wide: bool,
+    out: Path | None,
+) -> None:
+    """Print a table of your runs beside the paper's numbers.
+
+    NAME is table-results (Table 1), table-lengths (Table 2), table-held-out (tasks
+    held out from training) or table-maps (returns per trial on every test projection).
+    Columns that do not fit the terminal are left out.
+    """
+    from freeproj.report.tables import TABLES, format_table
+
+    TABLES.resolve(name)
+    if not sources:
+        raise ValueError("Give the results: --runs FOLDER (or published:NAME).")
+    from freeproj.experiments.dataset import read_dataset
+    from freeproj.storage.files import write_text
+
+    with working(name):
+        dataset = read_dataset(*sources)
+        if not dataset.runs:
+            raise ValueError(_no_runs(", ".join(sources), dataset))
+        width = table_width(wide or out is not None)
+        text = format_table(name, dataset, "json" if as_json else form, width)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(out, text)
+        click.echo(out)
+
+
+def table_width(wide: bool = False) -> int:
+    """Return how wide a table may be: the terminal's width, or any width."""
+    return _WIDE if wide else max(60, shutil.get_terminal_size((80, 24)).columns)
+
+
+def _no_runs(source: str, dataset: Dataset) -> str:
+    from freeproj.findings.labels import run_counts
+
+    if dataset.set_aside:
+        return f"{source}: no run that can be read. {run_counts(dataset)}"
+    return f"{source} holds no runs; `freeproj sweep quick --out DIR` makes some."

@@ -1,7 +1,5 @@
 """Options that several commands share, and lists of words."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -4,8 +4,6 @@ Output in an encoding that lacks a character, such as Latin-1, gets the nearest 
 it has: `l` for `ℓ`.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import math

@@ -1,7 +1,5 @@
 """`freeproj play TASK`: a person in the agent's place."""
 
-from __future__ import annotations
-
 import secrets
 import sys
 from collections.abc import Iterator, Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from freeproj.cli.figures import table_width
 from freeproj.cli.options import json_option
 from freeproj.cli.output import print_json
-from freeproj.cli.progress import working
 from freeproj.cli.sweep import stated_lines
-from freeproj.cli.table import table_width
+from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
     from freeproj.experiments.dataset import Dataset

@@ -1,6 +1,4 @@
-"""`freeproj report RUNS`: the page of a folder of runs, or of the published studies."""
-
-from __future__ import annotations
+"""`freeproj report RUNS`: a page about runs; `freeproj reproduce`: train them first."""
 
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,13 @@ from freeproj.cli.options import (
     quiet_option,
 )
 from freeproj.cli.output import print_json
-from freeproj.cli.progress import track
+from freeproj.experiments.progress import track
 
-__all__ = ["report", "write_report"]
+__all__ = ["report", "reproduce"]
+
+# Training time: quick takes minutes, laptop hours, paper days.
+_ONLY = click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
+_SCALES = ("quick", "laptop", "paper", "none")
 
 
 @click.command()
@@ -27,7 +29,7 @@ __all__ = ["report", "write_report"]
     help="Only the published studies, without runs of your own.",
 )
 @out_option("results", "Folder for figures, their numbers and report.html.")
-@click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
+@_ONLY
 @import_option
 @click.option(
     "--question",
@@ -63,10 +65,65 @@ def report(
 
     shown = shipped() if with_published else None
     more = {"published": shown, "only": only, "questions": questions}
-    write_report(out, runs, quiet, as_json=as_json, **more)
+    _write_report(out, runs, quiet, as_json=as_json, **more)
 
 
-def write_report(
+@click.command()
+@click.option(
+    "--scale",
+    type=click.Choice(_SCALES),
+    default="quick",
+    help="What to train. quick: a small study of the missing sign correction, minutes; "
+    "laptop: the published studies again, hours; paper: the paper's own study, for "
+    "accelerators; none: nothing, only the analyses.",
+)
+@out_option("results", "Folder for runs, figures, their numbers and report.html.")
+@_ONLY
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Processes. Default: one per core."
+)
+@import_option
+@quiet_option
+def reproduce(
+    scale: str, out: Path, only: tuple[str, ...], jobs: int | None, quiet: bool
+) -> None:
+    """Train a study, compute all analyses and write report.html.
+
+    Rerun the same command to resume: finished runs and analyses are kept. The runs are
+    stored in OUT/runs-SCALE.
+    """
+    from freeproj.report.figures import find
+    from freeproj.report.page.building import shipped
+
+    specs = [find(name) for name in only]  # refuse a wrong name before any work
+    runs = out / f"runs-{scale}"
+    trains = scale != "none" and (not only or any(spec.needs_runs for spec in specs))
+    failed = _train(scale, runs, jobs, quiet) if trains else 0
+    if not quiet:
+        click.echo("Analyses and figures", err=True)
+    there = runs if runs.exists() else None
+    n_lines = 0 if only else 4
+    _write_report(out, there, quiet, n_lines, published=shipped(), only=only)
+    if failed:
+        raise SystemExit(1)
+
+
+def _train(scale: str, runs: Path, jobs: int | None, quiet: bool) -> int:
+    """Carry out the studies of a scale; return how many of their runs failed."""
+    from freeproj.cli.sweep import carry_out
+    from freeproj.experiments.study import read_study
+    from freeproj.published import names
+
+    failed = 0
+    for study in names() if scale == "laptop" else (scale,):
+        if not quiet:
+            click.echo(f"Study {study}", err=True)
+        configs = read_study(study).runs()
+        failed += len(carry_out(configs, runs, jobs=jobs, quiet=quiet))
+    return failed
+
+
+def _write_report(
     out: Path,
     runs: str | Path | None,
     quiet: bool,

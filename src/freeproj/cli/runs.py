@@ -12,7 +12,7 @@ import click
 
 from freeproj.cli.options import json_option
 from freeproj.cli.output import columns, echo, number, print_json
-from freeproj.cli.progress import working
+from freeproj.experiments.progress import working
 from freeproj.findings.labels import axis_name, duration, value_text
 
 if TYPE_CHECKING:

@@ -5,8 +5,6 @@ Bad input ends with exit code 2, failed work with 1, Ctrl-C with 130 and SIGTERM
 its traceback.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 

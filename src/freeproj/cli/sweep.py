@@ -1,7 +1,5 @@
 """`freeproj sweep`: all runs of a study, here or on a cluster."""
 
-from __future__ import annotations
-
 import collections
 import functools
 import sys
@@ -21,9 +19,9 @@ from freeproj.cli.options import (
     set_option,
 )
 from freeproj.cli.output import columns, echo, print_json
-from freeproj.cli.progress import working
 from freeproj.cli.stopping import exit_code
 from freeproj.cli.sweep_view import SweepView
+from freeproj.experiments.progress import working
 from freeproj.findings.labels import duration
 from freeproj.storage.names import named_by
 from freeproj.storage.signals import stoppable
@@ -238,7 +236,6 @@ def stated_lines(stated: Mapping[str, Any]) -> list[str]:
 
 def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
     """Time a short update of each network; return what the runs will take here."""
-    from freeproj.experiments.engines import programs_of
     from freeproj.experiments.engines.costs import run_bytes, run_seconds
     from freeproj.experiments.engines.local import measure_costs
     from freeproj.storage.threads import n_cores
@@ -248,7 +245,7 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
         measured = measure_costs(list(samples.values()))
     costs = dict(zip(samples, measured, strict=True))
     n_workers = min(jobs or n_cores(), len(todo))
-    programs = {programs_of(config): config for config in todo}
+    programs = {config.program: config for config in todo}
     seconds = sum(run_seconds(each, costs[_network_of(each)]) for each in todo)
     seconds += sum(costs[_network_of(e)].start_seconds for e in programs.values())
     networks = {

@@ -6,32 +6,17 @@ import hashlib
 import json
 import math
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 __all__ = ["Tracker", "open_trackers"]
-
-
-@runtime_checkable
-class Tracker(Protocol):
-    """A receiver of the rows of a log."""
-
-    def log(self, row: dict[str, Any]) -> None:
-        """Take one update."""
-
-    def close(self) -> None:
-        """Finish; every row taken so far must be kept."""
 
 
 def open_trackers(
     folder: Path, settings: dict[str, Any], tensorboard: bool, wandb: bool
 ) -> list[Tracker]:
     """Open the trackers that were asked for; a folder's name is the run's stable id."""
-    trackers: list[Tracker] = []
-    if tensorboard:
-        trackers.append(_TensorBoard(folder / "tensorboard", settings))
-    if wandb:
-        trackers.append(_WeightsAndBiases(folder, settings))
-    return trackers
+    boards = [_TensorBoard(folder / "tensorboard", settings)] if tensorboard else []
+    return [*boards, *([_WeightsAndBiases(folder, settings)] if wandb else [])]
 
 
 class _TensorBoard:
@@ -82,6 +67,9 @@ class _WeightsAndBiases:
 
     def close(self) -> None:
         self._run.finish()
+
+
+Tracker = _TensorBoard | _WeightsAndBiases
 
 
 def _is_number(value: Any) -> bool:

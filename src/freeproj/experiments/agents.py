@@ -8,8 +8,6 @@ under which map, what it does not do, and the checksum of its weights. Nothing i
 pickled. Weights that are not finite, or not those of the checksum, are refused.
 """
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Mapping
@@ -133,7 +131,7 @@ class LoadedAgent:
             f"<tr><td>{html.escape(str(name))}</td><td>{_shown(found)}</td></tr>"
             for name, found in returns
         )
-        head = "<tr><th>test map</th><th>return of a trial</th></tr>"
+        head = "<tr><th>test projection</th><th>return of a trial</th></tr>"
         table = f"<table>{head}{rows}</table>" if rows else ""
         return f"<p>{html.escape(repr(self))}</p>{table}"
 

@@ -4,8 +4,6 @@ Nothing is pickled, and nothing is converted: an array must have the shape and t
 that its place in the tree asks for.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path

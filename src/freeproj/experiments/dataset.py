@@ -35,7 +35,7 @@ from freeproj.experiments.measures import (
 )
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
-from freeproj.experiments.store import load_records, save_records
+from freeproj.experiments.store import load_records, save_records, tidy_rows, write_csv
 from freeproj.experiments.study import stated_before
 from freeproj.storage.files import check_regular
 from freeproj.storage.names import suggestion
@@ -191,17 +191,13 @@ class Dataset:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a tidy table: a row for each run, update and metric."""
-        from freeproj.experiments.tidy import write_csv
-
-        return write_csv(self, Path(path))
+        return write_csv(self.runs, Path(path))
 
     def to_pandas(self) -> Any:
         """Return the tidy table as a pandas DataFrame."""
         import pandas
 
-        from freeproj.experiments.tidy import tidy_rows
-
-        return pandas.DataFrame(tidy_rows(self))
+        return pandas.DataFrame(tidy_rows(self.runs))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {name}" for name, n in self.health_counts().items())

@@ -9,8 +9,6 @@
 `load_agent` reads the folder. Nothing is uploaded; `hf upload NAME DIR` does that.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +23,7 @@ from freeproj.experiments.arrays import check_finite
 from freeproj.experiments.run import state_shapes
 from freeproj.experiments.settings import config_from, to_toml
 from freeproj.learning.config import TrainConfig
-from freeproj.storage.files import DAMAGED, read_regular, write_atomically
+from freeproj.storage.files import DAMAGED, read_regular, write_text
 from freeproj.storage.safetensors import read_safetensors, write_safetensors
 from freeproj.storage.toml import read_toml
 
@@ -36,7 +34,7 @@ _MOST_CARD = 2**20  # bytes of the results
 
 _MAPS = {
     "tile": "the tiled observation",
-    "minus_tile": "the tiled observation, sign turned",
+    "minus_tile": "the tiled observation, negated",
     "random": "unseen random projections",
     "zero": "observation blanked",
 }
@@ -63,8 +61,7 @@ def write_hub(
         "README.md": _readme(name or folder.resolve().name, config, card, folder),
     }
     for file_name, text in texts.items():
-        data = text.encode()
-        write_atomically(folder / file_name, lambda file, d=data: file.write(d))
+        write_text(folder / file_name, text)
     write_safetensors(folder / WEIGHTS, _by_name(agent), {"format": "freeproj"})
     return folder
 
@@ -147,14 +144,11 @@ def _model_results(tasks: list[str], card: Mapping[str, Any]) -> list[dict[str, 
 
 def _text(config: TrainConfig, card: Mapping[str, Any]) -> str:
     law = config.projection
-    rows = [
-        f"| {_MAPS.get(map_name, map_name)} | {_number(found.get('mean'))} | "
-        f"{' '.join(_number(each) for each in found.get('trials', []))} |"
-        for map_name, found in card.get("returns", {}).items()
-    ]
-    table = "\n".join(
-        ["| test | return of a trial | by trial |", "|---|---|---|", *rows]
-    )
+    table = "| test | return of a trial | by trial |\n|---|---|---|"
+    for map_name, found in card.get("returns", {}).items():
+        trials = " ".join(map(_number, found.get("trials", [])))
+        table += f"\n| {_MAPS.get(map_name, map_name)} "
+        table += f"| {_number(found.get('mean'))} | {trials} |"
     notes = [
         f"{title}: {card[key]}\n"
         for key, title in (("command", "Trained by"), ("does_not", "Limits"))

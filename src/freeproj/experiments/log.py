@@ -3,8 +3,6 @@
 Each line ends with its checksum, so that a changed or torn line is noticed.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

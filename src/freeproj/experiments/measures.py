@@ -1,7 +1,5 @@
 """Numbers of a dataset: one for each run, curves over updates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

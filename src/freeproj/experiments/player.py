@@ -4,8 +4,6 @@
 in training (scaled, projected, in a frame) under the matrix of each episode.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import equinox as eqx

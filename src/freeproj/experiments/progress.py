@@ -1,25 +1,31 @@
-"""Progress of training: a bar on a terminal, lines elsewhere, on standard error."""
+"""Progress of training and other long work: a bar on a terminal, else lines."""
 
 from __future__ import annotations
 
 import math
 import statistics
 import time
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
-from freeproj.learning.config import TrainConfig
+if TYPE_CHECKING:
+    from freeproj.learning.config import TrainConfig
 
-__all__ = ["TrainProgress", "held_out", "number"]
+__all__ = ["TrainProgress", "held_out", "number", "track", "working"]
 
+_Item = TypeVar("_Item")
 _RECENT = 20  # updates over which the rate is taken
 
 
@@ -104,3 +110,34 @@ def number(value: float) -> str:
 def held_out(config: Any) -> str:
     """Return the column of the log that progress shows: the first map's returns."""
     return f"test/{config.test_maps[0]}/episodes/episode_return"
+
+
+def track(
+    items: Sequence[_Item], name: Callable[[_Item], str], *, quiet: bool = False
+) -> Iterator[_Item]:
+    """Yield the items and show on standard error which one is being worked on."""
+    console = Console(stderr=True)
+    what = TextColumn("{task.description:<24}")
+    columns = (what, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    hidden, begun = quiet or not console.is_terminal, time.perf_counter()
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task("", total=len(items))
+        for count, item in enumerate(items, start=1):
+            bar.update(task, description=name(item))
+            yield item
+            bar.advance(task)
+            if not quiet and hidden:
+                seconds, begun = time.perf_counter() - begun, time.perf_counter()
+                line = f"[{count}/{len(items)}] {name(item)} {seconds:.1f} s"
+                console.print(line, markup=False)
+
+
+@contextmanager
+def working(on: str) -> Iterator[None]:
+    """Show on a terminal that work of unknown length goes on, and for how long."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        bar.add_task(on, total=None)
+        yield

@@ -6,8 +6,6 @@ and sizes of its files are as they were when it was read, and only by the code t
 wrote it. A cache that is damaged, or cannot be written, is ignored.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

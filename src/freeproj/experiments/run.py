@@ -20,8 +20,6 @@ pickled: arrays are stored by number and must fit the shapes that the settings i
 Missing data is null in the log.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
@@ -67,7 +65,7 @@ from freeproj.storage.files import (
     lock_file,
     open_lock,
     read_regular,
-    write_atomically,
+    write_text,
 )
 from freeproj.storage.threads import n_threads
 from freeproj.storage.toml import read_toml
@@ -184,9 +182,9 @@ class Run:
         """Drop what the log has beyond the updates that are safe in a checkpoint."""
         for name in ("log.jsonl", "timing.jsonl"):
             path = self.folder / name
-            text = "".join(f"{line}\n" for line in whole_lines(path, n_done)).encode()
-            if path.exists() and path.read_bytes() != text:
-                write_atomically(path, lambda file, t=text: file.write(t))
+            text = "".join(f"{line}\n" for line in whole_lines(path, n_done))
+            if path.exists() and path.read_bytes() != text.encode():
+                write_text(path, text)
                 _LOGGER.warning(
                     "%s: dropped what has no checkpoint; resuming after update %d.",
                     path,
@@ -205,28 +203,23 @@ class Run:
 
     def clear(self) -> None:
         """Delete temporary files that killed processes left; call it under the lock."""
-        for name in ("log.jsonl", "timing.jsonl", "final.json", "diverged.json"):
-            clear_temporaries(self.folder / name)
-        for path in (self.folder / "agent.npz", self._checkpoint, self._latest):
+        names = ("log.jsonl", "timing.jsonl", "final.json", "diverged.json")
+        own = (self.folder / name for name in (*names, "agent.npz"))
+        for path in (*own, self._checkpoint, self._latest):
             clear_temporaries(path)
 
     def finish(self, agent: PyTree) -> None:
         """Store the weights, and the last line of the log as the end of the run."""
         append_synced(self._log, b"")  # sync what is there
         save_tree(self.folder / "agent.npz", agent)
-        last = json.dumps(without_nans(self.log()[-1]), indent=2) + "\n"
-        write_atomically(
-            self.folder / "final.json", lambda file: file.write(last.encode())
-        )
+        last = json.dumps(without_nans(self.log()[-1]), indent=2)
+        write_text(self.folder / "final.json", last + "\n")
 
     def mark_diverged(self, error: DivergedError) -> None:
         """Store why the run cannot go on; its last good checkpoint stays."""
         reason = f"the {error.quantity} is not finite at update {error.update}"
         found = {"update": error.update, "quantity": error.quantity, "reason": reason}
-        text = json.dumps(found) + "\n"
-        write_atomically(
-            self.folder / "diverged.json", lambda file: file.write(text.encode())
-        )
+        write_text(self.folder / "diverged.json", json.dumps(found) + "\n")
 
     def divergence(self) -> DivergedError | None:
         """Return where the run diverged, None if it did not."""
@@ -288,8 +281,7 @@ def open_run(out: str | Path, config: TrainConfig) -> Run:
     if folder.name == old_name(config):
         return Run(folder, config)  # its name is the hash of its settings
     if not stored.exists():
-        text = to_toml(config) + _written_by()
-        write_atomically(stored, lambda file: file.write(text.encode()))
+        write_text(stored, to_toml(config) + _written_by())
     elif unresolved_config(read_toml(stored)) != config:
         raise ValueError(
             f"{folder} holds other settings than its name says; it is left alone. "
@@ -303,7 +295,10 @@ def read_run(folder: str | Path) -> Run:
     folder = Path(folder)
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{folder} is not a run: it has no config.toml.")
-    return Run(folder, _config_of(folder / "config.toml"))
+    try:
+        return Run(folder, read_config(folder / "config.toml"))
+    except ValueError as error:
+        raise ValueError(f"{folder / 'config.toml'}: {error}") from error
 
 
 def run_training(
@@ -361,16 +356,14 @@ def state_shapes(config: TrainConfig) -> list[PyTree]:
 
 def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
     """Read a state in the shapes of the stage that it was written in."""
-    *others, last = likes
-    for like in others:
-        with contextlib.suppress(ValueError):
-            return _checked_state(path, like)
-    return _checked_state(path, last)
-
-
-def _checked_state(path: Path, like: PyTree) -> PyTree:
-    state = load_tree(path, like)
-    check_finite(getattr(state, "agent", ()), path)
+    like, *others = likes
+    try:
+        state = load_tree(path, like)
+        check_finite(getattr(state, "agent", ()), path)
+    except ValueError:
+        if not others:
+            raise
+        return _load_state(path, others)
     return state
 
 
@@ -387,10 +380,3 @@ def _written_by() -> str:
     }
     lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
     return "\n".join(["", "[written_by]", *lines, ""])
-
-
-def _config_of(path: Path) -> TrainConfig:
-    try:
-        return read_config(path)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error

@@ -5,8 +5,6 @@ may be finished alone, and the other way round. Its numbers agree with those of 
 run up to rounding, not bit for bit.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence

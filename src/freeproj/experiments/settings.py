@@ -10,8 +10,6 @@ what is allowed. Files and runs of older versions can still be read:
 - Runs of 0.1, named by a hash of all their settings, are found by `old_name`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import functools
@@ -105,20 +103,7 @@ def config_from(
     values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
 ) -> TrainConfig:
     """Build settings from nested tables and from dotted keys that override them."""
-    given = {key: value for key, value in values.items() if key != "written_by"}
-    chosen = _checked(_renamed(dotted(given)) | _renamed(settings or {}))
-    sections: dict[str, dict[str, Any]] = {}
-    for key, value in _with_generators(chosen).items():
-        section, _, name = key.rpartition(".")
-        sections.setdefault(section, {})[name] = value
-    top = sections.pop("", {})
-    if "projection" in sections:
-        sections["projection"] = {"n_generators": 4, "length": 4} | sections[
-            "projection"
-        ]
-    for name, table in sections.items():
-        top[name] = type(getattr(_default_config(), name))(**table)
-    return TrainConfig(**top)
+    return _built(plain_settings(values, settings), lambda kind, table: kind(**table))
 
 
 def unresolved_config(
@@ -130,7 +115,7 @@ def unresolved_config(
     values go together is not checked.
     """
     with without_imports():
-        return _unresolved(plain_settings(values, settings))
+        return _built(plain_settings(values, settings), _unchecked)
 
 
 def shown_config(
@@ -152,17 +137,6 @@ def own_names(config: TrainConfig) -> list[str]:
                 yield from texts(each)
 
     return [name for name in texts(tuple(flat(config).values())) if is_own_name(name)]
-
-
-def _unresolved(plain: Mapping[str, Any]) -> TrainConfig:
-    sections: dict[str, dict[str, Any]] = {}
-    for key, value in plain.items():
-        section, _, name = key.rpartition(".")
-        sections.setdefault(section, {})[name] = value
-    top = sections.pop("")
-    for name, table in sections.items():
-        top[name] = _unchecked(type(getattr(_default_config(), name)), table)
-    return _unchecked(TrainConfig, top)
 
 
 def flat(config: TrainConfig) -> dict[str, Any]:
@@ -281,6 +255,22 @@ def _defaults() -> dict[str, Any]:
     return flat(_default_config())
 
 
+def _known() -> dict[str, Any]:
+    return _defaults() | {"projection.n_words": 0}
+
+
+def _built(plain: Mapping[str, Any], make: Callable[[type, Any], Any]) -> Any:
+    """Make the sections of settings, each by `make(type, values)`, then the whole."""
+    sections: dict[str, dict[str, Any]] = {}
+    for key, value in plain.items():
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = value
+    top = sections.pop("")
+    for name, table in sections.items():
+        top[name] = make(type(getattr(_default_config(), name)), table)
+    return make(TrainConfig, top)
+
+
 def _unchecked(kind: type[Any], values: Mapping[str, Any]) -> Any:
     """Make a frozen object from all of its fields, without its own checks."""
     made = object.__new__(kind)
@@ -302,7 +292,7 @@ def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Refuse keys that do not exist; return each value in the type of its default."""
-    known = _defaults() | {"projection.n_words": 0}
+    known = _known()
     sections = {key.partition(".")[0] for key in known if "." in key}
     for key, value in settings.items():
         if key in sections:
@@ -315,8 +305,7 @@ def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def typed(key: str, value: Any) -> Any:
     """Return a value in the type of its setting; if that is unknown, as it is."""
-    known = _defaults() | {"projection.n_words": 0}
-    return _typed(value, known[key], key) if key in known else value
+    return _typed(value, _known()[key], key) if key in _known() else value
 
 
 def _typed(value: Any, default: Any, key: str) -> Any:

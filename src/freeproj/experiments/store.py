@@ -1,14 +1,14 @@
-"""Records in one file: an index in JSON and all numbers in one array, nothing pickled.
+"""Records in one file (an index in JSON, all numbers in one array), or as a table.
 
-The file serves as the cache beside a folder of runs and as the form in which results
-are published. Numbers come back bit for bit.
+Nothing is pickled. The file serves as the cache beside a folder of runs and as the form
+in which results are published. Numbers come back bit for bit.
 """
 
-from __future__ import annotations
-
+import csv
+import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -17,9 +17,10 @@ import numpy as np
 
 from freeproj.experiments.records import RunRecord, SetAside, checked
 from freeproj.storage.arrays import read_arrays
-from freeproj.storage.files import DAMAGED, write_atomically
+from freeproj.storage.files import DAMAGED, write_atomically, write_text
 
 __all__ = ["Stored", "is_stored", "load_records", "save_records"]
+__all__ += ["tidy_rows", "write_csv"]
 
 _FORMAT = 1
 
@@ -137,3 +138,48 @@ def _record(
 def _hashable(value: Any) -> Any:
     """Return lists, which is how JSON has tuples, as tuples; `stages` has several."""
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
+
+
+def tidy_rows(runs: Sequence[RunRecord]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each run, update and metric, with all settings of the run.
+
+    The columns are run, health, seconds, the settings, update, metric and value. The
+    returns of each trial are metrics of their own: `test/tile/trial_returns[0]`, ….
+    """
+    keys = dict.fromkeys(key for run in runs for key in run.settings)
+    for run in runs:
+        settings = {key: run.settings.get(key) for key in keys}
+        before = {"run": run.name, "health": run.health, "seconds": run.seconds}
+        for update, metric, value in _values(run):
+            after = {"update": update, "metric": metric, "value": value}
+            yield before | settings | after
+
+
+def write_csv(runs: Sequence[RunRecord], path: Path) -> Path:
+    """Write the table, whole or not at all; numbers with all of their digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for number, row in enumerate(tidy_rows(runs)):
+        if not number:
+            writer.writerow(row)
+        writer.writerow(map(_text, row.values()))
+    write_text(path, text.getvalue())
+    return path
+
+
+def _values(run: RunRecord) -> Iterator[tuple[int, str, float]]:
+    for name, column in run.metrics.items():
+        for index, part in enumerate([column] if column.ndim == 1 else column.T):
+            metric = name if column.ndim == 1 else f"{name}[{index}]"
+            there = ~np.isnan(part)
+            for update, value in zip(run.updates[there], part[there], strict=True):
+                yield int(update), metric, float(value)
+
+
+def _text(value: Any) -> str:
+    """Write a cell; text that a spreadsheet would take for a formula is quoted."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, str) and value[:1] not in tuple("=+-@\t\r"):
+        return value
+    return json.dumps(value)

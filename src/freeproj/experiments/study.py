@@ -29,8 +29,6 @@ A study is a TOML file:
 The order of the runs is that of the file: the last key of the grid changes fastest.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import itertools

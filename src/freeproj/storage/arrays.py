@@ -5,8 +5,6 @@ and with a limit, before memory is allocated. A member of an archive is read to 
 which is where its checksum is compared: one changed byte is an error.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

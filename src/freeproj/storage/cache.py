@@ -4,8 +4,6 @@ The folder is `$XDG_CACHE_HOME/freeproj` (`~/.cache/freeproj`), one for each kin
 processor. Set `FREEPROJ_CACHE` to another folder, or to `off`.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

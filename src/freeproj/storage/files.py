@@ -5,8 +5,6 @@ may be undone, or may outlive what was written before it. Inputs are read only i
 are regular files: reading a pipe could block forever.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io
@@ -32,6 +30,7 @@ __all__ = [
     "open_lock",
     "read_regular",
     "write_atomically",
+    "write_text",
 ]
 
 
@@ -67,6 +66,11 @@ def write_atomically(
             raise
         if sync:
             _sync_folder(path.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text, whole or not at all."""
+    write_atomically(path, lambda file: file.write(text.encode()))
 
 
 def append_synced(path: Path, data: bytes, *, sync: bool = True) -> None:

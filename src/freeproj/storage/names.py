@@ -12,8 +12,6 @@ of the libraries that this package stands on, are refused: they hold nothing tha
 has written for it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import importlib

@@ -5,8 +5,6 @@ type, shape and place), then the arrays' bytes, without gaps. Nothing in it is e
 A file may claim anything, so every claim is checked before it is used.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping
@@ -21,15 +19,9 @@ from freeproj.storage.files import read_regular, write_atomically
 __all__ = ["read_safetensors", "write_safetensors"]
 
 _MOST_HEADER = 10**8  # bytes: the limit of the format
-_TYPES = {
-    "BOOL": np.dtype("?"),
-    "F32": np.dtype("<f4"),
-    "F64": np.dtype("<f8"),
-    "I32": np.dtype("<i4"),
-    "I64": np.dtype("<i8"),
-    "U8": np.dtype("u1"),
-    "U32": np.dtype("<u4"),
-}
+_CODES = {"BOOL": "?", "F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8"}
+_CODES |= {"U8": "u1", "U32": "<u4"}
+_TYPES = {name: np.dtype(code) for name, code in _CODES.items()}
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
 
 
@@ -42,15 +34,10 @@ def write_safetensors(
     for name, array in arrays.items():
         if array.dtype not in _NAMES:
             raise ValueError(f"`{name}` has the type {array.dtype}, which is not kept.")
-        data = np.ascontiguousarray(array).tobytes()
-        ends = [start, start + len(data)]
-        shape = list(array.shape)
-        header[name] = {
-            "dtype": _NAMES[array.dtype],
-            "shape": shape,
-            "data_offsets": ends,
-        }
-        parts, start = [*parts, data], ends[1]
+        parts.append(np.ascontiguousarray(array).tobytes())
+        kind, shape = _NAMES[array.dtype], list(array.shape)
+        ends = [start, start := start + len(parts[-1])]
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": ends}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)  # arrays begin at a multiple of eight
     whole = b"".join([len(text).to_bytes(8, "little"), text, *parts])

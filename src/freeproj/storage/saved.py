@@ -4,8 +4,6 @@ So a figure's numbers can be saved, inspected, and drawn again without computing
 Nothing is pickled, in either direction, and a file is there whole or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

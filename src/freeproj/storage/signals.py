@@ -11,8 +11,6 @@ receives the signals of a program, and nothing is raised at a random place:
 - A second signal ends the program at once, wherever it is.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

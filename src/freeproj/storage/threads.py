@@ -4,8 +4,6 @@ Sums over several threads are taken in another order, so a number depends on how
 there are. A worker has exactly one, and its run does not depend on the machine's cores.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

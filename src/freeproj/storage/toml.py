@@ -1,7 +1,5 @@
 """Settings as TOML: files that others may have written, and our own."""
 
-from __future__ import annotations
-
 import json
 import math
 import tomllib

@@ -13,7 +13,7 @@ import pytest
 
 import freeproj
 from freeproj.experiments.dataset import read_dataset
-from freeproj.experiments.engines import programs_of, split_finished
+from freeproj.experiments.engines import split_finished
 from freeproj.experiments.engines.costs import run_bytes, run_seconds, work
 from freeproj.experiments.engines.local import measure_costs, run_local
 from freeproj.experiments.run import open_run
@@ -194,9 +194,9 @@ def test_a_folder_of_other_settings_is_left_alone(tmp_path):
 
 
 def test_programs_depend_on_everything_but_the_seed():
-    assert len({programs_of(config) for config in CONFIGS}) == 1
+    assert len({config.program for config in CONFIGS}) == 1
     other = read_config("smoke", SETTINGS | {"n_steps": 32})
-    assert programs_of(other) != programs_of(CONFIGS[0])
+    assert other.program != CONFIGS[0].program
 
 
 def test_an_update_is_worth_its_samples_and_epochs():

@@ -7,26 +7,17 @@ node does, finished runs are not run again and interrupted ones resume. Your own
 is named `module:attribute`.
 """
 
-from __future__ import annotations
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from collections.abc import Callable
-
-from freeproj.experiments.engines.events import (
-    Event,
-    Outcome,
-    programs_of,
-    split_finished,
-)
+from freeproj.experiments.run import open_run, run_folder
+from freeproj.learning.config import TrainConfig
 from freeproj.storage.names import import_name, is_import_name, suggestion
 
-__all__ = [
-    "ENGINES",
-    "Event",
-    "Outcome",
-    "find_engine",
-    "programs_of",
-    "split_finished",
-]
+__all__ = ["ENGINES", "KINDS", "Event", "Outcome", "Report", "cell_of", "find_engine"]
+__all__ += ["last_lines", "split_finished"]
 
 # By name only, so that Ray and submitit are imported only when they are used.
 ENGINES = {
@@ -34,6 +25,28 @@ ENGINES = {
     "ray": "freeproj.experiments.engines.ray:run_ray",
     "slurm": "freeproj.experiments.engines.slurm:run_slurm",
 }
+# elsewhere: another process is writing this run, and the engine waits for it.
+KINDS = ("started", "row", "done", "retry", "failed", "elsewhere")
+
+
+class Event(NamedTuple):
+    """Something that happened to a run."""
+
+    config: TrainConfig
+    kind: str  # one of KINDS
+    row: dict[str, Any] | None = None  # of the log, where there is one
+    text: str = ""  # why it failed
+
+
+class Outcome(NamedTuple):
+    """The end of a run: its last row, or why it has none."""
+
+    config: TrainConfig
+    row: dict[str, Any] | None
+    error: str = ""
+
+
+Report = Callable[[Event], None]
 
 
 def find_engine(name: str) -> Callable[..., list[Outcome]]:
@@ -44,3 +57,29 @@ def find_engine(name: str) -> Callable[..., list[Outcome]]:
             f"{', '.join(ENGINES)}; or your own as module:attribute."
         )
     return import_name(ENGINES.get(name, name), "engine")
+
+
+def split_finished(
+    configs: Iterable[TrainConfig], out: str | Path
+) -> tuple[list[TrainConfig], list[TrainConfig]]:
+    """Return the runs that are still to be done, and those that are finished.
+
+    A folder whose settings are not those its name stands for is an error. A finished
+    run that is damaged is still to be done: carrying it out says what is wrong.
+    """
+    todo, finished = [], []
+    for config in configs:
+        folder = run_folder(out, config)
+        done = folder.exists() and open_run(out, config).health == "finished"
+        (finished if done else todo).append(config)
+    return todo, finished
+
+
+def cell_of(config: TrainConfig) -> Hashable:
+    """Return all settings but the seed: runs of one cell can be trained together."""
+    return dataclasses.replace(config, seed=0)
+
+
+def last_lines(text: str, n_lines: int = 12) -> str:
+    """Return the end of a log."""
+    return "\n".join(text.rstrip().splitlines()[-n_lines:])

@@ -8,8 +8,6 @@ counts as its work. So noise never makes an estimate negative, or smaller than w
 measured.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import statistics

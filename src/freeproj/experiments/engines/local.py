@@ -6,34 +6,24 @@ where it resumes from its checkpoint; it is retried again only if it has got fur
 run that diverges would do so again: it is given up at once.
 """
 
-from __future__ import annotations
-
-import itertools
+import queue
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+from freeproj.experiments.engines import Event, Outcome, Report, last_lines
 from freeproj.experiments.engines.costs import Cost
-from freeproj.experiments.engines.events import (
-    Event,
-    Outcome,
-    Report,
-    cell_of,
-    last_lines,
-    programs_of,
-)
-from freeproj.experiments.engines.processes import WorkerProcess
+from freeproj.experiments.engines.remote import RemoteWork
+from freeproj.experiments.engines.worker import WorkerProcess
 from freeproj.experiments.settings import run_name, to_toml
 from freeproj.learning.config import TrainConfig
-from freeproj.storage.signals import take_stop
 from freeproj.storage.threads import n_cores
 
 __all__ = ["measure_costs", "run_local"]
 
-_POLL = 1.0  # seconds between two looks at a run that another process is writing
+_WAIT = 0.25  # seconds to wait for an answer, and then to look for signals
 
 
 def run_local(
@@ -49,8 +39,8 @@ def run_local(
     A process trains up to `seeds_together` seeds of the same settings at once: on an
     accelerator that is faster, on a CPU it is not.
 
-    `report` is called from several threads, one at a time. On Ctrl-C the workers are
-    ended and `KeyboardInterrupt` goes on; every update that was reported is on disk.
+    On Ctrl-C the workers are ended and `KeyboardInterrupt` goes on; every update that
+    was reported is on disk.
     """
     configs = list(configs)
     if jobs is not None and jobs < 1:
@@ -58,23 +48,7 @@ def run_local(
     if seeds_together < 1:
         raise ValueError(f"`seeds_together` must be at least 1, got {seeds_together}.")
     n_workers = min(jobs or n_cores(), len(configs))
-    if not configs:
-        return []
-    work = _Work(configs, str(out), report, seeds_together)
-    with ThreadPoolExecutor(n_workers) as pool:
-        threads = [pool.submit(work.carry_out) for _ in range(n_workers)]
-        try:
-            n_running = len(threads)
-            while n_running:
-                done, running = wait(threads, _POLL / 4, FIRST_EXCEPTION)
-                for thread in done:
-                    thread.result()
-                take_stop()
-                n_running = len(running)
-        except BaseException:
-            work.stop()
-            raise
-    return [work.outcomes[run_name(config)] for config in configs]
+    return _Orders(configs, str(out), report, n_workers).carry_out(seeds_together)
 
 
 def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
@@ -93,154 +67,137 @@ def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
     return [Cost(**answer["row"]) for answer in answers]
 
 
-class _Work:
-    """The runs that are waiting, under way and done; shared by the threads."""
+class _Job:
+    """Runs that a worker trains together, and what it answered to each."""
+
+    def __init__(self, runs: list[TrainConfig]):
+        self.runs, self.program = runs, runs[0].program
+        self.answers: dict[int, dict[str, Any]] = {}
+
+
+class _Worker(threading.Thread):
+    """Gives jobs to a process, one by one, and passes its answers on.
+
+    A process in which a run failed is replaced by a new one.
+    """
+
+    def __init__(self, out: str, said: queue.Queue):
+        super().__init__(daemon=True)
+        self.job: _Job | None = None
+        self.program: TrainConfig | None = None  # of its last job: it is compiled
+        self._out, self._said = out, said
+        self._jobs: queue.Queue[_Job | None] = queue.Queue()
+        self._process: WorkerProcess | None = None
+        self._stopped = False
+        self.start()
+
+    def take(self, job: _Job) -> None:
+        """Begin a job; it has ended when its answer is None."""
+        self.job, self.program = job, job.program
+        self._jobs.put(job)
+
+    def stop(self) -> None:
+        """End the process; what it was doing is safe up to its last update."""
+        self._stopped = True
+        self._jobs.put(None)
+        if (process := self._process) is not None:
+            process.kill()
+
+    def run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            if self._process is None:
+                self._process = WorkerProcess()
+            if self._stopped:
+                break
+            settings = [to_toml(config) for config in job.runs]
+            order = {"order": "train", "configs": settings, "out": self._out}
+            broken = False
+            for answer in self._process.ask(**order):
+                self._said.put((self, job, answer))
+                broken |= answer["kind"] in ("failed", "died")
+            if broken:
+                self._process.end()
+                self._process = None
+            self._said.put((self, job, None))
+        if self._process is not None:
+            self._process.end()
+
+
+class _Orders(RemoteWork):
+    """The runs as orders to processes of this machine."""
 
     def __init__(
         self,
         configs: list[TrainConfig],
         out: str,
         report: Report | None,
-        seeds_together: int,
+        n_workers: int,
     ):
-        self.outcomes: dict[str, Outcome] = {}
-        self._waiting = list(configs)
-        self._not_before: dict[str, float] = {}  # when to look again at runs of others
-        self._failures: dict[str, int] = {}
-        self._under_way: dict[int, TrainConfig] = {}
-        self._workers: dict[int, WorkerProcess] = {}
-        self._out, self._report = out, report
-        self._seeds_together = seeds_together
-        self._lock = threading.RLock()
-        self._stopped = False
+        super().__init__(configs, out, report)
+        self._waiting: list[_Job] = []
+        self._said: queue.Queue = queue.Queue()
+        self._workers = [_Worker(out, self._said) for _ in range(n_workers)]
 
-    def carry_out(self) -> None:
-        """Work until no run is left, with one process at a time."""
-        me, last = threading.get_ident(), None
+    def carry_out(self, seeds_together: int) -> list[Outcome]:
         try:
-            while runs := self._take(me, last):
-                last = runs[0]
-                self._do(me, runs)
+            return super().carry_out(seeds_together)
         finally:
-            self._end_worker(me)
+            for worker in self._workers:
+                worker.stop()
+            for worker in self._workers:
+                worker.join()
 
-    def stop(self) -> None:
-        """End all workers, and with them the threads that wait for their answers."""
-        with self._lock:
-            self._stopped = True
-            for worker in self._workers.values():
-                worker.kill()
+    def _begin(self, jobs: list[list[TrainConfig]]) -> list[_Job]:
+        begun = [_Job(runs) for runs in jobs]
+        self._waiting = begun + self._waiting
+        return begun
 
-    def _take(self, me: int, last: TrainConfig | None) -> list[TrainConfig]:
-        """Return the next runs, once there are any; none when all are done."""
-        while True:
-            with self._lock:
-                self._under_way.pop(me, None)
-                if self._stopped or not self._waiting:
-                    return []
-                now = time.monotonic()
-                free = [
-                    config
-                    for config in self._waiting
-                    if self._not_before.get(run_name(config), 0.0) <= now
-                ]
-                if free:
-                    chosen = self._choose(free, last)
-                    self._under_way[me] = chosen
-                    runs = self._with_seeds(chosen, free)
-                    for config in runs:
-                        self._waiting.remove(config)
-                    return runs
-            time.sleep(_POLL / 4)
+    def _wait(self, handles: list[_Job]) -> list[_Job]:
+        self._hand_out()
+        try:
+            worker, job, answer = self._said.get(timeout=_WAIT)
+        except queue.Empty:
+            return []
+        if answer is None:
+            worker.job = None
+            return [job]
+        if answer["kind"] == "row":
+            self._report(Event(job.runs[answer["run"]], "row", answer["row"]))
+            return []
+        # An answer without a run's number ends all runs that are left.
+        ended = [answer["run"]] if "run" in answer else range(len(job.runs))
+        for number in ended:
+            job.answers.setdefault(number, answer)
+        return []
 
-    def _choose(self, free: list[TrainConfig], last: TrainConfig | None) -> TrainConfig:
+    def _hand_out(self) -> None:
+        now = time.monotonic()
+        for worker in self._workers:
+            free = [job for job in self._waiting if self._may_begin(job, now)]
+            if worker.job is None and free:
+                job = self._choose(free, worker)
+                self._waiting.remove(job)
+                worker.take(job)
+                for config in job.runs:
+                    if run_name(config) not in self._elsewhere:
+                        self._report(Event(config, "started"))
+
+    def _may_begin(self, job: _Job, now: float) -> bool:
+        names = map(run_name, job.runs)
+        return all(self._elsewhere.get(name, 0.0) <= now for name in names)
+
+    def _choose(self, free: list[_Job], worker: _Worker) -> _Job:
         """Prefer a run this worker has compiled; otherwise one no other compiles."""
-        mine = programs_of(last) if last else None
-        others = {programs_of(config) for config in self._under_way.values()}
-        same = (config for config in free if programs_of(config) == mine)
-        new = (config for config in free if programs_of(config) not in others)
+        others = {each.job.program for each in self._workers if each.job}
+        same = (job for job in free if job.program == worker.program)
+        new = (job for job in free if job.program not in others)
         return next(same, None) or next(new, None) or free[0]
 
-    def _with_seeds(
-        self, chosen: TrainConfig, free: list[TrainConfig]
-    ) -> list[TrainConfig]:
-        """Return a run with the others that are trained together with it."""
-        if self._seeds_together == 1:
-            return [chosen]
-        cell = cell_of(chosen)
-        others = (each for each in free if each != chosen and cell_of(each) == cell)
-        return [chosen, *itertools.islice(others, self._seeds_together - 1)]
+    def _look(self) -> None:
+        """Do nothing: the processes tell of every row."""
 
-    def _do(self, me: int, runs: list[TrainConfig]) -> None:
-        settings = [to_toml(config) for config in runs]
-        for config in runs:
-            if run_name(config) not in self._not_before:
-                self._tell(Event(config, "started"))
-        left, broken = dict(enumerate(runs)), False
-        order = {"order": "train", "configs": settings, "out": self._out}
-        for answer in self._worker(me).ask(**order):
-            if answer["kind"] == "row":
-                self._failures.pop(run_name(runs[answer["run"]]), None)  # got further
-                self._tell(Event(runs[answer["run"]], "row", answer["row"]))
-                continue
-            # An answer without a run's number ends all runs that are left.
-            for number in [answer["run"]] if "run" in answer else list(left):
-                self._end_run(left.pop(number), answer)
-            broken |= answer["kind"] in ("failed", "died")
-        if broken:
-            self._end_worker(me)  # what comes next gets a new process
+    def _answers(self, handle: _Job) -> list[dict[str, Any]]:
+        return [answer for _, answer in sorted(handle.answers.items())]
 
-    def _end_run(self, config: TrainConfig, answer: dict[str, Any]) -> None:
-        kind = answer["kind"]
-        if kind == "done":
-            self._failures.pop(run_name(config), None)
-            self._tell(Event(config, "done", answer["row"]))
-            self.outcomes[run_name(config)] = Outcome(config, answer["row"])
-        elif kind == "locked":
-            self._wait_for(config)
-        elif kind == "diverged":
-            self._give_up(config, answer["text"])
-        else:  # failed or died
-            self._fail(config, last_lines(answer["text"]))
-
-    def _wait_for(self, config: TrainConfig) -> None:
-        with self._lock:
-            if run_name(config) not in self._not_before:
-                self._tell(Event(config, "elsewhere"))
-            self._not_before[run_name(config)] = time.monotonic() + _POLL
-            self._waiting.append(config)
-
-    def _fail(self, config: TrainConfig, text: str) -> None:
-        with self._lock:
-            if self._stopped:
-                return
-            name = run_name(config)
-            self._failures[name] = self._failures.get(name, 0) + 1
-            if self._failures[name] == 1:
-                self._waiting.insert(0, config)
-                self._tell(Event(config, "retry", text=text))
-            else:
-                self._give_up(config, text)
-
-    def _give_up(self, config: TrainConfig, text: str) -> None:
-        self.outcomes[run_name(config)] = Outcome(config, None, text)
-        self._tell(Event(config, "failed", text=text))
-
-    def _tell(self, event: Event) -> None:
-        with self._lock:
-            if self._report is not None and not self._stopped:
-                self._report(event)
-
-    def _worker(self, me: int) -> WorkerProcess:
-        with self._lock:
-            if self._stopped:
-                raise RuntimeError("The sweep was stopped.")  # ends this thread
-            if me not in self._workers:
-                self._workers[me] = WorkerProcess()
-            return self._workers[me]
-
-    def _end_worker(self, me: int) -> None:
-        with self._lock:
-            worker = self._workers.pop(me, None)
-        if worker is not None:
-            worker.end()
+    def _cancel(self, handle: _Job) -> None:
+        """Do nothing: all processes end with `carry_out`."""

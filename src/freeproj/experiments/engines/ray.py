@@ -7,8 +7,6 @@ the run resumes from its checkpoint in the folder; its lock has vanished with th
 process. The driver gets back the last row of each log.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -20,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from freeproj.experiments.engines.events import Outcome, Report, last_lines
+from freeproj.experiments.engines import Outcome, Report, last_lines
 from freeproj.experiments.engines.remote import RemoteWork, train_elsewhere
 from freeproj.experiments.settings import to_toml
 from freeproj.learning.config import TrainConfig

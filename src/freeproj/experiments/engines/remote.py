@@ -1,12 +1,10 @@
-"""What the engines of clusters share: jobs elsewhere, runs in a folder that all see.
+"""What all engines share: jobs elsewhere, runs in a folder that all see.
 
 A job carries out the seeds of one cell, one or several at once. The driver follows the
 logs in the shared folder, takes each job's answers, and submits a run that failed again
 for as long as it gets further. An engine says how a job begins, when it has ended, what
 it answered and how it is cancelled.
 """
-
-from __future__ import annotations
 
 import abc
 import contextlib
@@ -17,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from freeproj.experiments.engines.events import (
+from freeproj.experiments.engines import (
     Event,
     Outcome,
     Report,
@@ -43,6 +41,7 @@ class RemoteWork(abc.ABC):
         self._report = report or (lambda event: None)
         self._outcomes: dict[str, Outcome] = {}
         self._under_way: dict[Any, list[TrainConfig]] = {}
+        self._elsewhere: dict[str, float] = {}  # when to try runs of other processes
         self._failures: dict[str, int] = {}  # how far a run was when it last failed
         self._sizes: dict[str, int] = {}  # of the logs, as they were last seen
 
@@ -108,7 +107,7 @@ class RemoteWork(abc.ABC):
 
     def _take(self, handle: Any) -> list[TrainConfig]:
         """Take the answers of a job; return the runs that are to be tried again."""
-        runs, failed = self._under_way.pop(handle), []
+        runs, again = self._under_way.pop(handle), []
         found = self._answers(handle)
         lost: list[dict[str, Any]] = [{"kind": "failed", "text": found} for _ in runs]
         answers = lost if isinstance(found, str) else found
@@ -116,12 +115,17 @@ class RemoteWork(abc.ABC):
             if answer["kind"] == "done":
                 self._outcomes[run_name(config)] = Outcome(config, answer["row"])
                 self._report(Event(config, "done", answer["row"]))
+            elif answer["kind"] == "locked":
+                if run_name(config) not in self._elsewhere:
+                    self._report(Event(config, "elsewhere"))
+                self._elsewhere[run_name(config)] = time.monotonic() + _POLL
+                again.append(config)
             elif answer["kind"] == "diverged" or not self._has_advanced(config):
                 self._give_up(config, last_lines(answer["text"]))
             else:
                 self._report(Event(config, "retry", text=last_lines(answer["text"])))
-                failed.append(config)
-        return failed
+                again.append(config)
+        return again
 
     def _has_advanced(self, config: TrainConfig) -> bool:
         """Whether a run that failed had got further than when it last failed."""

@@ -6,8 +6,6 @@ put itself back into the queue, from where it resumes. A job that SLURM lost is
 submitted again for as long as its runs get further.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -19,7 +17,7 @@ from typing import Any
 import submitit
 from submitit.core.utils import FailedJobError, UncompletedJobError
 
-from freeproj.experiments.engines.events import Outcome, Report, last_lines
+from freeproj.experiments.engines import Outcome, Report, last_lines
 from freeproj.experiments.engines.remote import RemoteWork, train_elsewhere
 from freeproj.experiments.settings import to_toml
 from freeproj.learning.config import TrainConfig

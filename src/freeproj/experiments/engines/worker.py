@@ -1,5 +1,7 @@
 """A worker of the local engine: a process that carries out orders, one by one.
 
+`WorkerProcess` is the worker as its driver sees it; `main` runs in the process.
+
 An order is a line of JSON on standard input, an answer a line of JSON on standard
 output; everything that libraries print goes to standard error. An answer that is not a
 row ends the run that it names; if it names none, it ends all runs of the order. The
@@ -7,20 +9,98 @@ worker ends as soon as its input does, so no worker outlives its driver, however
 ended.
 """
 
-from __future__ import annotations
-
+import contextlib
 import functools
 import json
 import os
 import queue
+import subprocess
 import sys
+import tempfile
 import threading
 import tomllib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any
 
-__all__ = ["main", "train_runs"]
+from freeproj.experiments.engines import last_lines
+from freeproj.experiments.engines.costs import measure_cost
+from freeproj.experiments.run import LockedRunError
+from freeproj.experiments.run_seeds import run_seeds
+from freeproj.experiments.settings import config_from
+from freeproj.learning.train import DivergedError
+from freeproj.storage.threads import SINGLE_THREAD
+
+__all__ = ["WorkerProcess", "main", "train_runs"]
+
+# The worker sees the modules that the driver sees, installed or not.
+_START = (
+    "import sys; sys.path[:] = {path!r}; "
+    "import freeproj.experiments.engines.worker as w; w.main()"
+)
+
+
+class WorkerProcess:
+    """A Python process, by default with one XLA thread; a mutable object."""
+
+    def __init__(self, env: Mapping[str, str] = SINGLE_THREAD):
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        # A group of its own: Ctrl-C reaches the driver only, which then ends it.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={**os.environ, **env},
+            text=True,
+            process_group=0,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def ask(self, **order: Any) -> Iterator[dict[str, Any]]:
+        """Send an order; yield answers until all of its runs have ended.
+
+        A worker that dies answers `died`, with the end of what it printed.
+        """
+        n_left = len(order.get("configs", [""]))
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(order) + "\n")
+            self._process.stdin.flush()
+            for line in self._process.stdout:
+                answer = json.loads(line)
+                yield answer
+                if answer["kind"] != "row":
+                    n_left -= 1 if "run" in answer else n_left
+                if not n_left:
+                    return
+        except (BrokenPipeError, json.JSONDecodeError):
+            pass  # the worker died while it wrote or read a line
+        yield {"kind": "died", "text": self._last_words()}
+
+    def kill(self) -> None:
+        """Stop the process now; what it was doing is safe up to its last update."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """Stop the process and clean up."""
+        self.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._errors):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):  # of an order never read
+                pipe.close()
+
+    def _last_words(self) -> str:
+        code = self._process.wait()
+        self._errors.seek(0)
+        printed = self._errors.read().decode(errors="replace")
+        return last_lines(f"{printed}\nThe worker ended with code {code}.")
 
 
 def main() -> None:
@@ -56,9 +136,6 @@ def train_runs(
 
     `report` is called with `run=` and `row=` for each new row of a log.
     """
-    from freeproj.experiments.run_seeds import run_seeds
-    from freeproj.experiments.settings import config_from
-
     configs = [config_from(tomllib.loads(text)) for text in settings]
     numbers = {config: number for number, config in enumerate(configs)}
     ends = run_seeds(
@@ -73,9 +150,6 @@ def train_runs(
 
 
 def _measure(order: dict[str, Any], answers: IO[str]) -> None:
-    from freeproj.experiments.engines.costs import measure_cost
-    from freeproj.experiments.settings import config_from
-
     cost = measure_cost(config_from(tomllib.loads(order["config"])))
     _answer(answers, kind="done", row=cost._asdict())
 
@@ -84,20 +158,14 @@ _ORDERS = {"train": _train, "measure": _measure}
 
 
 def _error(error: Exception) -> dict[str, Any]:
-    from freeproj.experiments.run import LockedRunError
-    from freeproj.learning.train import DivergedError
-
     if isinstance(error, DivergedError):
         return {"kind": "diverged", "text": str(error)}
     is_debugging = os.environ.get("FREEPROJ_DEBUG", "") not in ("", "0")
-    write = traceback.format_exception if is_debugging else _last_line
-    text = "".join(write(error)).strip()
+    lines = traceback.format_exception(error)
+    only = traceback.format_exception_only(error)[-1:]
+    text = "".join(lines if is_debugging else only).strip()
     kind = "locked" if isinstance(error, LockedRunError) else "failed"
     return {"kind": kind, "text": text}
-
-
-def _last_line(error: Exception) -> str:
-    return traceback.format_exception_only(error)[-1]
 
 
 def _answer(answers: IO[str], **values: Any) -> None:
