@@ -55,7 +55,7 @@ _TASKS = (
 for _task in _TASKS:
     _module, _name = _task.split(":")
     _class = getattr(importlib.import_module(f"{__name__}.{_module}"), _name)
-    globals()[register(_name, _class).name] = _class
+    globals()[register(_name, _class, _class.levels).name] = _class
 
 if TYPE_CHECKING:
 

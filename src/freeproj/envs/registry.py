@@ -51,8 +51,8 @@ class Family:
 
     @property
     def popgym_name(self) -> str | None:
-        """What POPGym calls the family."""
-        return getattr(self.factory, "popgym_name", None)
+        """What POPGym calls the family; what derives from one of its tasks is none."""
+        return getattr(self.factory, "__dict__", {}).get("popgym_name")
 
     def make(self, level: str = "", **numbers: Any) -> Environment:
         """Return the task at a level, by default the first, with its numbers or own."""
@@ -87,12 +87,8 @@ def register(
     factory: Callable[..., Environment],
     levels: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Family:
-    """Add a family of tasks under a new name; the first level is the default.
-
-    A class of a task has its own `levels`, unless others are given.
-    """
-    own = getattr(factory, "levels", {}) if levels is None else levels
-    family = Family(name, factory, dict(own))
+    """Add a family of tasks under a new name; the first level is the default."""
+    family = Family(name, factory, dict(levels or {}))
     taken = {known for each in REGISTRY.values() for known in each.names()}
     clash = taken & set(family.names())
     if clash:
