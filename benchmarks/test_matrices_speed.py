@@ -3,7 +3,6 @@
 python -m pytest benchmarks/test_matrices_speed.py -n 0 -s
 """
 
-import functools
 import resource
 
 import jax
@@ -33,27 +32,6 @@ def test_all_words_against_multiplying_each_out():
     ours = best(jax.jit(lambda b: matrices.represent_all(b, 8)), bases)
     each = jax.jit(jax.vmap(matrices.represent, in_axes=(0, None)))
     compare("all 256 words of (2, 8)", ours, best(each, family, bases), 3)
-
-
-def test_one_word_on_many_vectors_against_forming_and_not_forming():
-    bases = matrices.haar(jax.random.key(0), 4, DIM)
-    word = jnp.array([1, 2, 3, 4])
-    vectors = jax.random.normal(jax.random.key(1), (4096, 16))
-    padded = jnp.pad(vectors, ((0, 0), (0, DIM - 16)))
-
-    @jax.jit
-    def forming(word, bases):
-        return vectors @ matrices.represent(word, bases)[:, :16].T
-
-    @jax.jit
-    def not_forming(word, bases):
-        turn = lambda rows, letter: rows @ bases[letter - 1].T  # noqa: E731
-        return functools.reduce(turn, word[::-1], padded)
-
-    apply = jax.jit(lambda word, bases: matrices.apply_word(word, bases, vectors))
-    ours, formed = best(apply, word, bases), best(forming, word, bases)
-    plain = best(not_forming, word, bases)
-    compare("one word on 4096 vectors, best of two", ours, min(formed, plain), 1)
 
 
 def test_memory_of_sampling_from_many_words():

@@ -111,8 +111,8 @@ def _tasks() -> list[Environment]:
     levels = [(f, level) for f in REGISTRY.values() for level in f.levels or [""]]
     levels.sort(key=lambda pair: rank.get(pair[1], 3))
     tasks = [family.make(level) for family, level in levels]
-    popgym = [f.make_popgym(level) for f, level in levels if f.popgym_factory]
-    return tasks + popgym
+    popgym = [f.make_popgym(level) for f, level in levels]
+    return tasks + [own for own, task in zip(popgym, tasks, strict=True) if own != task]
 
 
 def _line(found: Baselines) -> str:

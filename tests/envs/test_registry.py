@@ -103,7 +103,7 @@ COIN = '''
 from typing import Any, ClassVar
 import jax, jax.numpy as jnp
 from freeproj.envs.base import Environment
-from freeproj.envs.painting import CENTRE, INK
+from freeproj.envs.drawing import CENTRE, INK
 from freeproj.envs.plain import one_hot
 from freeproj.projection.spaces import Box, Discrete
 class CoinToss(Environment):

@@ -175,22 +175,10 @@ def test_a_block_is_the_corner_of_the_matrix(bases, rows, columns):
         np.testing.assert_allclose(corner, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("bases", BASES)
-@pytest.mark.parametrize("batch", [(), (1,), (20,), (2, 3)])
-@pytest.mark.parametrize("word", [[], [2], [1, -3, 2]])
-def test_applying_a_word_multiplies_the_padded_vectors(getkey, bases, batch, word):
-    vectors = jax.random.normal(getkey(), (*batch, 3))
-    expected = np.asarray(vectors) @ matrix_of(word, bases)[:, :3].T
-    found = matrices.apply_word(np.array(word, int), bases, vectors)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
 def test_permutation_matrices_move_the_jth_entry_to_sigma_j():
     sigma = jnp.array([2, 0, 1])
     vector = jnp.array([10.0, 20.0, 30.0])
     assert (matrices.dense(sigma) @ vector).tolist() == [20.0, 30.0, 10.0]
-    moved = matrices.apply_word(np.array([1]), sigma[None], vector)
-    assert moved.tolist() == [20.0, 30.0, 10.0]
 
 
 def test_permutations_are_closed_under_words(getkey):
@@ -237,7 +225,6 @@ def test_same_key_same_bits(getkey):
         (lambda: matrices.represent(np.array([0]), HAAR), "±1"),
         (lambda: matrices.represent_all(HAAR, 0), "length"),
         (lambda: matrices.block(np.array([1]), HAAR, 6, 1), "rows"),
-        (lambda: matrices.apply_word(np.array([1]), HAAR, jnp.ones(6)), "columns"),
         (lambda: matrices.haar(jax.random.key(0), 0, 3), "n_generators"),
         (lambda: matrices.permutations(jax.random.key(0), 1, 0), "dim"),
     ],

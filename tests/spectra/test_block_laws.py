@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from freeproj.spectra import block_laws, blocks, word_density, word_moment
+from freeproj.spectra import blocks, word_density, word_moment
 
 
 def closed_walks(degree, steps):
@@ -65,9 +65,7 @@ EXACT = {
 
 @pytest.mark.parametrize("length", EXACT)
 def test_moments_of_transposed_blocks_are_exact(length):
-    moments = [
-        block_laws.block_moment(order, TRANSPOSED, length) for order in (1, 2, 3, 4)
-    ]
+    moments = [blocks.block_moment(order, TRANSPOSED, length) for order in (1, 2, 3, 4)]
     assert tuple(moments) == EXACT[length]
     values = blocks.block_spectra(length=length, dim=16, n_trials=10)
     for order in (2, 3):
@@ -80,11 +78,11 @@ def test_moments_of_transposed_blocks_are_exact(length):
 def test_letters_have_the_moments_of_kesten_and_mckay():
     for order in (1, 2, 3, 4):
         exact = word_moment(order, 16, 1)
-        assert block_laws.block_moment(order, TRANSPOSED, 1) == exact
+        assert blocks.block_moment(order, TRANSPOSED, 1) == exact
 
 
 def test_raw_blocks_are_sixteen_times_a_projection():
     for order in (1, 2, 3):
-        assert block_laws.block_moment(order, blocks.raw(256), 4) == 16 ** (order - 1)
+        assert blocks.block_moment(order, blocks.raw(256), 4) == 16 ** (order - 1)
     with pytest.raises(ValueError, match="`order` must be at least 1, got 0"):
-        block_laws.block_moment(0, TRANSPOSED, 2)
+        blocks.block_moment(0, TRANSPOSED, 2)

@@ -199,18 +199,13 @@ def test_no_words_give_the_kernels_own_effective_dimension():
     X = np.random.default_rng(0).normal(size=(7, 5))
     own = effective_dimension(np.linalg.eigvalsh(X.T @ X), 0.3)
     assert predicted_effective_dimension(X, 0.3, length=0) == pytest.approx(own / 7)
-    assert predicted_effective_dimension(X, 0.3, length=0, per="sample") == (
-        pytest.approx(own / 5)
-    )
 
 
-def test_the_two_normalisations_differ_by_the_aspect():
+def test_the_limit_is_that_of_the_dimensions_not_of_the_samples():
     y = limit_effective_dimension(0.1, 4, 4, 2.0)
     assert y == pytest.approx(0.5396, abs=5e-5)
-    assert limit_effective_dimension(0.1, 4, 4, 2.0, per="sample") == y / 2
-    X = np.random.default_rng(0).normal(size=(6, 12))
-    per_dimension = predicted_effective_dimension(X, 0.1)
-    assert predicted_effective_dimension(X, 0.1, per="sample") == per_dimension / 2
+    X = np.random.default_rng(0).normal(size=(200, 400)) / 200**0.5
+    assert predicted_effective_dimension(X, 0.1, 4, 4) == pytest.approx(y, abs=0.01)
 
 
 @pytest.mark.parametrize("aspect", [0.25, 1.0, 4.0])
@@ -288,7 +283,3 @@ def test_bad_data_is_named(untyped):
     for X, message in cases:
         with pytest.raises(ValueError, match=message):
             predicted_effective_dimension(X, 0.1)
-    with pytest.raises(ValueError, match="needs the number of samples"):
-        predicted_effective_dimension(np.ones(3), 0.1, per="sample")
-    with pytest.raises(ValueError, match='`per` must be "dimension" or "sample"'):
-        limit_effective_dimension(0.1, per="p")

@@ -12,8 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int32, PRNGKeyArray
 
-from freeproj.envs.labyrinth import Labyrinth, LabyrinthEscape, LabyrinthState
-from freeproj.envs.mazes import FREE, GOAL, WALL
+from freeproj.envs.labyrinth import (
+    FREE,
+    GOAL,
+    WALL,
+    Labyrinth,
+    LabyrinthEscape,
+    LabyrinthState,
+)
 
 __all__ = ["distances", "follow_wall", "known_maze_returns", "wall_returns"]
 

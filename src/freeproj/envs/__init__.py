@@ -15,7 +15,6 @@ from freeproj.envs.registry import (
     Family,
     make,
     register,
-    register_class,
     task_name,
 )
 from freeproj.projection.spaces import Box, Discrete
@@ -29,7 +28,6 @@ __all__ = [
     "Step",
     "make",
     "register",
-    "register_class",
     "task_name",
 ]
 
@@ -57,7 +55,7 @@ _TASKS = (
 for _task in _TASKS:
     _module, _name = _task.split(":")
     _class = getattr(importlib.import_module(f"{__name__}.{_module}"), _name)
-    globals()[register_class(_class).name] = _class
+    globals()[register(_name, _class, _class.levels).name] = _class
 
 if TYPE_CHECKING:
 

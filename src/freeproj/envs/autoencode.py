@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
+from freeproj.envs.base import easy_to_hard, fixed
 from freeproj.envs.cards import (
     N_SUITS,
     CardState,
@@ -23,7 +24,7 @@ from freeproj.envs.cards import (
     paint_card,
     suit_of,
 )
-from freeproj.envs.painting import Canvas
+from freeproj.envs.drawing import Canvas
 from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box
 
@@ -38,15 +39,9 @@ class Autoencode(SuitTask):
     summary: ClassVar = "watch all cards, then name their suits backwards"
     popgym_name: ClassVar = "Autoencode"
 
-    levels: ClassVar = {
-        "Easy": {"n_decks": 1},
-        "Medium": {"n_decks": 2},
-        "Hard": {"n_decks": 3},
-    }
+    levels: ClassVar = easy_to_hard(n_decks=(1, 2, 3))
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(_N_MODES + N_SUITS)
+    observation_space = fixed(Box.unit(_N_MODES + N_SUITS))
 
     @property
     def max_steps(self) -> int:
@@ -54,25 +49,23 @@ class Autoencode(SuitTask):
 
     def observe(self, state: CardState) -> Float[Array, "6"]:
         last = self.n_cards - 1
-        card = jnp.where(
-            state.position > last, 0, state.deck[jnp.minimum(state.position, last)]
-        )
-        mode = jax.nn.one_hot(
-            (state.position < last).astype(jnp.int32), _N_MODES, dtype=jnp.float32
-        )
+        card = state.deck[jnp.minimum(state.time, last)]
+        card = jnp.where(state.time > last, 0, card)
+        watching = (state.time < last).astype(jnp.int32)
+        mode = jax.nn.one_hot(watching, _N_MODES, dtype=jnp.float32)
         suit = jax.nn.one_hot(suit_of(card), N_SUITS, dtype=jnp.float32)
         return jnp.concatenate([mode, suit])
 
-    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+    def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         last = self.n_cards - 1
         # Answers begin with the last card, at position n - 1, and go backwards.
-        asked = jnp.clip(2 * last - state.position, 0, last)
-        right = jnp.asarray(action) == suit_of(state.deck[asked])
+        asked = jnp.clip(2 * last - state.time, 0, last)
+        right = action == suit_of(state.deck[asked])
         reward = jnp.where(right, 1 / self.n_cards, -1 / self.n_cards)
-        return jnp.where(state.position < last, 0.0, reward)
+        return jnp.where(state.time < last, 0.0, reward)
 
     def render(self, state: CardState) -> str:
-        position = int(state.position)
+        position = int(state.time)
         if position < self.n_cards:
             seen = f"[{card_name(int(state.deck[position])):>3}]  card {position + 1}"
             return f"{seen} of {self.n_cards}"
@@ -81,16 +74,15 @@ class Autoencode(SuitTask):
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
         last, reward = self.n_cards - 1, 0.0
-        if state.position >= last:
-            asked = state.deck[2 * last - state.position]
+        if state.time >= last:
+            asked = state.deck[2 * last - state.time]
             reward = answer(action == asked % 4, self.n_cards)
         state, ended = next_card(self, state)
-        position = state.position
-        suit = int(state.deck[position]) % 4 if position <= last else 0
-        obs = one_hot(_N_MODES + N_SUITS, int(position < last), _N_MODES + suit)
+        suit = int(state.deck[state.time]) % 4 if state.time <= last else 0
+        obs = one_hot(_N_MODES + N_SUITS, int(state.time < last), _N_MODES + suit)
         return obs, state, reward, ended, False
 
     def paint(self, canvas: Canvas, state: CardState) -> bool:
-        watching = int(state.position) < self.n_cards
-        paint_card(canvas, int(state.deck[int(state.position)]) if watching else None)
+        watching = int(state.time) < self.n_cards
+        paint_card(canvas, int(state.deck[int(state.time)]) if watching else None)
         return True

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import LevelledTask, Step, check_action
-from freeproj.envs.painting import CENTRE, FAINT, GREEN, HIDDEN, INK, PAPER, RED, Canvas
+from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.drawing import CENTRE, FAINT, GREEN, HIDDEN, INK, PAPER, RED, Canvas
 from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
@@ -30,20 +30,15 @@ class BanditState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class MultiarmedBandit(LevelledTask):
+class MultiarmedBandit(Game):
     """Ten, twenty or thirty arms, pulled 200, 400 or 600 times."""
 
     summary: ClassVar = "find the arm that pays best"
     popgym_name: ClassVar = "MultiarmedBandit"
+    levels: ClassVar = easy_to_hard(n_arms=(10, 20, 30), time_limit=(200, 400, 600))
 
     n_arms: int = eqx.field(static=True, default=10)
     time_limit: int = eqx.field(static=True, default=200)
-
-    levels: ClassVar = {
-        "Easy": {"n_arms": 10, "time_limit": 200},
-        "Medium": {"n_arms": 20, "time_limit": 400},
-        "Hard": {"n_arms": 30, "time_limit": 600},
-    }
 
     def __check_init__(self):
         if min(self.n_arms, self.time_limit) < 1:
@@ -52,9 +47,7 @@ class MultiarmedBandit(LevelledTask):
                 f"{self.n_arms} and {self.time_limit}."
             )
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(2)
+    observation_space = fixed(Box.unit(2))
 
     @property
     def action_space(self) -> Discrete:
@@ -64,26 +57,19 @@ class MultiarmedBandit(LevelledTask):
     def max_steps(self) -> int:
         return self.time_limit
 
-    def reset(
-        self, key: PRNGKeyArray, params: None
-    ) -> tuple[Float[Array, "2"], BanditState]:
+    def start(self, key: PRNGKeyArray, params: None) -> BanditState:
         payouts = jax.random.uniform(key, (self.n_arms,), jnp.float32)
-        state = BanditState(payouts, jnp.zeros((), bool), jnp.zeros((), jnp.int32))
-        return _observe(state), state
+        return BanditState(payouts, jnp.zeros((), bool), jnp.zeros((), jnp.int32))
 
-    def step(
-        self, key: PRNGKeyArray, state: BanditState, action: ArrayLike, params: None
-    ) -> Step:
-        check_action(action, self.action_space)
-        live = state.time < self.time_limit
-        paid = self.draw_luck(key) < state.payouts[jnp.asarray(action)]
+    def advance(
+        self, state: BanditState, action: Array, luck: Array, params: None
+    ) -> tuple[BanditState, Array]:
+        paid = luck < state.payouts[action]
         reward = jnp.where(paid, 1 / self.time_limit, -1 / self.time_limit)
-        reward = jnp.where(live, reward, 0.0).astype(jnp.float32)
-        state = state._replace(
-            paid=jnp.where(live, paid, state.paid), time=state.time + live
-        )
-        never, truncated = jnp.zeros((), bool), state.time >= self.time_limit
-        return _observe(state), state, reward, never, truncated, {}
+        return BanditState(state.payouts, paid, state.time + 1), reward
+
+    def observe(self, state: BanditState) -> Float[Array, "2"]:
+        return jax.nn.one_hot(state.paid.astype(jnp.int32), 2, dtype=jnp.float32)
 
     def draw_luck(self, key: PRNGKeyArray) -> Float[Array, ""]:
         return jax.random.uniform(key, (), jnp.float32)
@@ -107,7 +93,3 @@ class MultiarmedBandit(LevelledTask):
         canvas.write(CENTRE, word, PAPER, 26)
         canvas.write((CENTRE[0], 200), f"{self.n_arms} arms", FAINT, 16)
         return True
-
-
-def _observe(state: BanditState) -> Float[Array, "2"]:
-    return jax.nn.one_hot(state.paid.astype(jnp.int32), 2, dtype=jnp.float32)

@@ -11,6 +11,7 @@ one-hot.
 from __future__ import annotations
 
 import abc
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -21,10 +22,17 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree, Shaped
 
-from freeproj.envs.painting import Canvas
+from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box, Discrete
 
-__all__ = ["Environment", "LevelledTask", "Step", "check_action"]
+__all__ = [
+    "Environment",
+    "Game",
+    "Step",
+    "check_action",
+    "easy_to_hard",
+    "fixed",
+]
 
 # observation, state, reward, terminated, truncated, info
 Step = tuple[
@@ -128,20 +136,77 @@ class Environment(eqx.Module):
         return tuple(map(str, range(space.n))) if isinstance(space, Discrete) else ()
 
 
-class LevelledTask(Environment):
-    """A task of POPGym: a class with one set of attributes for each level.
+class Game(Environment):
+    """A task that shows what its state says; the state counts the steps as `time`.
 
-    The first level is the default, and its suffix is left out of the name.
+    A class says how a trial starts and goes on while it runs, what is seen, and when it
+    is over. What an ended trial does is the same for all. The last step truncates the
+    trial, unless the class says that it terminates it.
     """
+
+    last_step_terminates: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        family = type(self).__name__
-        own = {key: getattr(self, key) for key in next(iter(self.levels.values()))}
-        for position, (level, attributes) in enumerate(self.levels.items()):
+        """The class with the level, unless it is the first one, or with all numbers."""
+        family, fields = type(self).__name__, dataclasses.fields(self)
+        usual = {field.name: field.default for field in fields}
+        levels = self.levels or {"": usual}
+        own = {key: getattr(self, key) for key in next(iter(levels.values()))}
+        for position, (level, attributes) in enumerate(levels.items()):
             if own == attributes:
                 return f"{family}{level}" if position else family
         return f"{family}({', '.join(f'{key}={own[key]}' for key in own)})"
+
+    @abc.abstractmethod
+    def start(self, key: PRNGKeyArray, params: Any) -> Any:
+        """Draw the state in which a trial starts."""
+
+    @abc.abstractmethod
+    def advance(self, state: Any, action: Array, luck: Any, params: Any) -> Any:
+        """Return the next state and the reward; `luck` is what `draw_luck` drew."""
+
+    @abc.abstractmethod
+    def observe(self, state: Any) -> Float[Array, " d_obs"]:
+        """Return what is seen in a state."""
+
+    def is_done(self, state: Any) -> Bool[Array, ""]:
+        """Whether the task is over (terminated)."""
+        return self.last_step_terminates & (state.time >= self.max_steps)
+
+    def is_late(self, state: Any) -> Bool[Array, ""]:
+        """Whether only its time is up (truncated)."""
+        return (not self.last_step_terminates) & (state.time >= self.max_steps)
+
+    def reset(self, key: PRNGKeyArray, params: PyTree) -> tuple[Array, Any]:
+        state = self.start(key, params)
+        return self.observe(state), state
+
+    def step(
+        self, key: PRNGKeyArray, state: Any, action: ArrayLike, params: PyTree
+    ) -> Step:
+        check_action(action, self.action_space)
+        over, luck = self.is_done(state) | self.is_late(state), self.draw_luck(key)
+        following, reward = self.advance(state, jnp.asarray(action), luck, params)
+        reward = jnp.where(over, 0.0, reward).astype(jnp.float32)
+        state = jax.tree.map(
+            lambda old, new: new if old is new else jnp.where(over, old, new),
+            state,
+            following,
+        )
+        ends = self.is_done(state), self.is_late(state)
+        return self.observe(state), state, reward, *ends, {}
+
+
+def fixed(value: Any) -> Any:
+    """Return a property that is the same for all tasks of a class."""
+    return property(lambda self: value)
+
+
+def easy_to_hard(**values: tuple) -> dict[str, dict[str, Any]]:
+    """Return POPGym's levels from each attribute's values at Easy, Medium and Hard."""
+    names = ("Easy", "Medium", "Hard")
+    return {name: {k: values[k][i] for k in values} for i, name in enumerate(names)}
 
 
 def check_action(action: ArrayLike, space: Box | Discrete) -> None:

@@ -8,10 +8,10 @@ and the same start.
 | field | who |
 |---|---|
 | `chance` | uniform actions |
-| `best_blind` | the best row of actions that looks at nothing, found by search |
-| `best_reward_only` | a player who sees rewards but no observation |
-| `random_map` | a fixed random map from symbols to answers: an untrained network |
-| `first_trial`, `best` | the best player of a first trial, and of a known start |
+| `best_blind` | the best open-loop policy: a row of actions, found by search |
+| `best_reward_only` | a policy that sees rewards but no observation |
+| `random_map` | a random lookup from symbols to answers: an untrained network |
+| `first_trial`, `best` | the best policy in a first trial, and from a known start |
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Ceiling:
 
     Its kind is one of: `exact`, the supremum of mean returns; `estimate`, the same to
     within the standard error and a grid's error; `bound`, which cannot be exceeded but
-    perhaps not reached; `reached` by a simulated player, while others may do better.
+    perhaps not reached; `reached` by a simulated policy, while others may do better.
     """
 
     value: float
@@ -70,7 +70,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class RewardOnly:
-    """A player who sees rewards but no observation, over trials of one start."""
+    """A policy that sees rewards but no observation, over trials of one start."""
 
     trials: tuple[float, ...]  # mean return of trial 1, 2, …; the last one repeats
     remembers: str  # "little", or "every answer" of the trial
@@ -85,7 +85,7 @@ class RewardOnly:
 
 @dataclass(frozen=True)
 class RandomMap:
-    """Answers through a random fixed map from symbols to actions."""
+    """Answers through a random lookup from symbols to actions."""
 
     mean: float  # over maps, per trial
     std: float  # between maps, of their mean returns
@@ -98,8 +98,8 @@ class RandomMap:
 class Baselines:
     """The returns to compare a task's with, each for one trial.
 
-    `best` holds for players who know what earlier trials of the same start can tell;
-    `first_trial` for those who see deck, board or start for the first time (`None`
+    `best` holds for policies that know what earlier trials of the same start can tell;
+    `first_trial` for those that meet deck, board or start for the first time (`None`
     where that is not known).
     """
 
@@ -117,10 +117,10 @@ class Baselines:
 
     @property
     def best_blind(self) -> tuple[str, Estimate]:
-        """The blind policy that earned most, with its name.
+        """The open-loop policy that earned most, with its name.
 
         It is the uniform one unless another is ahead by four standard errors: among
-        many equal policies, the one with the largest estimate is only the luckiest.
+        many equal policies, one has the largest estimate by chance.
         """
         name, best = max(self.blind.items(), key=lambda item: item[1].mean)
         error = math.hypot(best.standard_error, self.chance.standard_error)
@@ -130,10 +130,9 @@ class Baselines:
 
     @property
     def best_reward_only(self) -> tuple[str, RewardOnly] | None:
-        """The best player who sees rewards only and remembers little, with its name.
+        """The best policy that sees rewards only and remembers little, with its name.
 
-        A player who remembers every answer of a whole trial may do better; see
-        `reward_only`.
+        One that remembers every answer of a whole trial may do better: `reward_only`.
         """
         short = {n: p for n, p in self.reward_only.items() if p.remembers == "little"}
         if not short:
@@ -141,7 +140,7 @@ class Baselines:
         return max(short.items(), key=lambda item: item[1].episode())
 
     def best_episode(self, n_trials: int = 16, same_start: bool = True) -> float:
-        """Return the ceiling: what no player exceeds on average in an episode."""
+        """Return the ceiling: what no policy exceeds on average in an episode."""
         first = self.first_trial
         if first is None or first.kind == "reached":
             first = self.best
@@ -149,9 +148,9 @@ class Baselines:
         return first.value + (n_trials - 1) * later.value
 
     def oracle(self, n_trials: int = 16, same_start: bool = True) -> float:
-        """Return what the best known player who sees the task as it is earns.
+        """Return what the best known policy that sees the task as it is earns.
 
-        Where no such player is known, this is the ceiling.
+        Where none is known, this is the ceiling.
         """
         first = self.first_trial or self.best
         known = self.best if self.best.kind in ("exact", "estimate") else first
@@ -159,7 +158,7 @@ class Baselines:
         return first.value + (n_trials - 1) * later.value
 
     def headroom(self, n_trials: int = 16, same_start: bool = True) -> float:
-        """Return oracle minus best blind: what looking can be worth in an episode."""
+        """Return oracle minus best open-loop policy, for an episode."""
         blind = n_trials * self.best_blind[1].mean
         return self.oracle(n_trials, same_start) - blind
 

@@ -19,11 +19,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Step, check_action
+from freeproj.envs.base import easy_to_hard, fixed
 from freeproj.envs.boards import BoardTask, draw_board
-from freeproj.envs.painting import BLUE, HIDDEN, RED, Canvas, paint_board
+from freeproj.envs.drawing import BLUE, HIDDEN, RED, Canvas, paint_board
 from freeproj.envs.plain import PlainStep, marked, one_hot
 from freeproj.projection.spaces import Box
 
@@ -31,11 +31,12 @@ __all__ = ["Battleship", "BattleshipState", "placements"]
 
 
 class BattleshipState(NamedTuple):
-    """The hidden ships, the cells shot at, the ship cells hit, and the shots fired."""
+    """The hidden ships, the cells shot at, the hits, the last shot, and all shots."""
 
     ships: Bool[Array, " cells"]
     shot: Bool[Array, " cells"]
     hits: Int32[Array, ""]
+    hit: Bool[Array, ""]  # whether the last shot was one
     time: Int32[Array, ""]
 
 
@@ -47,11 +48,7 @@ class Battleship(BoardTask):
 
     ships: tuple[int, ...] = eqx.field(static=True, default=(2, 3, 3, 4))
 
-    levels: ClassVar = {
-        "Easy": {"side": 8},
-        "Medium": {"side": 10},
-        "Hard": {"side": 12},
-    }
+    levels: ClassVar = easy_to_hard(side=(8, 10, 12))
 
     def __check_init__(self):
         # A ship blocks at most its own rows and columns, so this many always fit.
@@ -70,21 +67,15 @@ class Battleship(BoardTask):
         """The number of hits that end a trial."""
         return sum(self.ships)
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(2)
+    observation_space = fixed(Box.unit(2))
 
     @property
     def max_steps(self) -> int:
         return self.n_cells
 
-    def reset(
-        self, key: PRNGKeyArray, params: None
-    ) -> tuple[Float[Array, "2"], BattleshipState]:
-        zero = jnp.zeros((), jnp.int32)
-        shot = jnp.zeros(self.n_cells, bool)
-        state = BattleshipState(self.place_ships(key), shot, zero, zero)
-        return _observe(jnp.zeros((), bool)), state
+    def start(self, key: PRNGKeyArray, params: None) -> BattleshipState:
+        zero, shot = jnp.zeros((), jnp.int32), jnp.zeros(self.n_cells, bool)
+        return BattleshipState(self.place_ships(key), shot, zero, zero > 0, zero)
 
     def place_ships(self, key: PRNGKeyArray) -> Bool[Array, " cells"]:
         """Draw a board: the cells of all ships."""
@@ -98,24 +89,21 @@ class Battleship(BoardTask):
             board = board | places[jnp.argmax(jnp.where(free, luck, -1.0))]
         return board
 
-    def step(
-        self, key: PRNGKeyArray, state: BattleshipState, action: ArrayLike, params: None
-    ) -> Step:
-        check_action(action, self.action_space)
-        action = jnp.asarray(action)
-        live = ~self._is_won(state) & (state.time < self.max_steps)
-        hit = live & state.ships[action] & ~state.shot[action]
+    def advance(
+        self, state: BattleshipState, action: Array, luck: None, params: None
+    ) -> tuple[BattleshipState, Array]:
+        hit = state.ships[action] & ~state.shot[action]
         miss = -1 / (self.n_cells - self.n_ship_cells)
-        reward = jnp.where(hit, 1 / self.n_ship_cells, jnp.where(live, miss, 0.0))
-        here = jnp.arange(self.n_cells) == action
-        state = state._replace(
-            shot=state.shot | (here & live),
-            hits=state.hits + hit,
-            time=state.time + live,
-        )
-        truncated = state.time >= self.max_steps
-        reward = reward.astype(jnp.float32)
-        return _observe(hit), state, reward, self._is_won(state), truncated, {}
+        shot = state.shot | (jnp.arange(self.n_cells) == action)
+        hits, time = state.hits + hit, state.time + 1
+        reward = jnp.where(hit, 1 / self.n_ship_cells, miss)
+        return BattleshipState(state.ships, shot, hits, hit, time), reward
+
+    def is_done(self, state: BattleshipState) -> Bool[Array, ""]:
+        return state.hits >= self.n_ship_cells
+
+    def observe(self, state: BattleshipState) -> Float[Array, "2"]:
+        return jax.nn.one_hot(state.hit.astype(jnp.int32), 2, dtype=jnp.float32)
 
     def render(self, state: BattleshipState) -> str:
         signs = np.where(np.asarray(state.ships), "x", "o")
@@ -124,15 +112,12 @@ class Battleship(BoardTask):
         hits = f"{int(state.hits)} of {self.n_ship_cells} hits"
         return draw_board(signs, self.side, f"{shots}, {hits}")
 
-    def _is_won(self, state: BattleshipState) -> Bool[Array, ""]:
-        return state.hits >= self.n_ship_cells
-
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
-        ships, shot, hits, time = state
+        ships, shot, hits, _, time = state
         hit, total = bool(ships[action] and not shot[action]), self.n_ship_cells
         reward = 1 / total if hit else -1 / (len(ships) - total)
         hits, time = hits + hit, time + 1
-        state = type(state)(ships, marked(shot, action), hits, time)
+        state = type(state)(ships, marked(shot, action), hits, hit, time)
         return one_hot(2, int(hit)), state, reward, hits >= total, time >= len(ships)
 
     def paint(self, canvas: Canvas, state: BattleshipState) -> bool:
@@ -153,7 +138,3 @@ def placements(side: int, ship: int) -> Bool[np.ndarray, "places cells"]:
     # A single cell lies both ways: counting it once keeps the choice uniform.
     both = [flat] if ship == 1 else [flat, upright]
     return np.concatenate(both).reshape(-1, side * side)
-
-
-def _observe(hit: Bool[Array, ""]) -> Float[Array, "2"]:
-    return jax.nn.one_hot(hit.astype(jnp.int32), 2, dtype=jnp.float32)

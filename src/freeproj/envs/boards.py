@@ -5,13 +5,13 @@ from __future__ import annotations
 import equinox as eqx
 import numpy as np
 
-from freeproj.envs.base import LevelledTask
+from freeproj.envs.base import Game
 from freeproj.projection.spaces import Discrete
 
 __all__ = ["BoardTask", "draw_board"]
 
 
-class BoardTask(LevelledTask):
+class BoardTask(Game):
     """A task on a square board; an action is a cell, row by row."""
 
     side: int = eqx.field(static=True, default=8)

@@ -9,26 +9,16 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import (
-    Array,
-    ArrayLike,
-    Bool,
-    Float,
-    Float32,
-    Int,
-    Int8,
-    Int32,
-    PRNGKeyArray,
-)
+from jaxtyping import Array, Float, Float32, Int, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import LevelledTask, Step, check_action
-from freeproj.envs.painting import CENTRE, FAINT, INK, PAPER, RED, Canvas
+from freeproj.envs.base import Game, fixed
+from freeproj.envs.drawing import CENTRE, FAINT, INK, PAPER, RED, Canvas
 from freeproj.envs.plain import one_hot
 from freeproj.envs.shuffle import shuffle
 from freeproj.projection.spaces import Box, Discrete
@@ -68,13 +58,13 @@ _SUIT_SIGNS = "♠♦♣♥"
 
 
 class CardState(NamedTuple):
-    """A deck and the place of the card that lies open."""
+    """A deck and the place of the card that lies open, from 0 on."""
 
     deck: Int8[Array, " n_cards"]
-    position: Int32[Array, ""]
+    time: Int32[Array, ""]
 
 
-class DeckTask(LevelledTask):
+class DeckTask(Game):
     """A game with one or several decks of cards."""
 
     n_decks: int = eqx.field(static=True, default=1)
@@ -114,68 +104,42 @@ class CardTask(DeckTask):
     A trial of n cards has n - 1 answers: the last card only ends it.
     """
 
-    @abc.abstractmethod
-    def observe(self, state: CardState) -> Float[Array, " d_obs"]:
-        """Return what is seen in a state."""
+    last_step_terminates: ClassVar = True
 
     @abc.abstractmethod
-    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+    def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         """Return the reward of an answer while the trial runs."""
 
     @property
     def max_steps(self) -> int:
         return self.n_cards - 1
 
-    def reset(
-        self, key: PRNGKeyArray, params: None
-    ) -> tuple[Float[Array, " d_obs"], CardState]:
-        state = CardState(draw_deck(key, self.n_decks), jnp.zeros((), jnp.int32))
-        return self.observe(state), state
+    def start(self, key: PRNGKeyArray, params: None) -> CardState:
+        return CardState(draw_deck(key, self.n_decks), jnp.zeros((), jnp.int32))
 
-    def step(
-        self, key: PRNGKeyArray, state: CardState, action: ArrayLike, params: None
-    ) -> Step:
-        check_action(action, self.action_space)
-        reward = jnp.where(self.is_over(state), 0.0, self.score(state, action))
-        # The last card stays open, so no step can read past the deck's end.
-        state = state._replace(position=self.next_position(state))
-        over, never = self.is_over(state), jnp.zeros((), bool)
-        return self.observe(state), state, reward.astype(jnp.float32), over, never, {}
-
-    def is_over(self, state: CardState) -> Bool[Array, ""]:
-        """Return whether the last card lies open."""
-        return state.position >= self.max_steps
-
-    def next_position(self, state: CardState) -> Int32[Array, ""]:
-        """Return the place of the next card, or of the last one at the end."""
-        return jnp.minimum(state.position + 1, self.max_steps)
+    def advance(
+        self, state: CardState, action: Array, luck: None, params: None
+    ) -> tuple[CardState, Array]:
+        return CardState(state.deck, state.time + 1), self.score(state, action)
 
     def render(self, state: CardState) -> str:
-        card = card_name(int(state.deck[state.position]))
-        return f"[{card:>3}]  card {int(state.position) + 1} of {self.n_cards}"
+        card = card_name(int(state.deck[state.time]))
+        return f"[{card:>3}]  card {int(state.time) + 1} of {self.n_cards}"
 
     def paint(self, canvas: Canvas, state: CardState) -> bool:
-        paint_card(canvas, int(state.deck[int(state.position)]))
+        paint_card(canvas, int(state.deck[int(state.time)]))
         return True
 
 
 class SuitTask(CardTask):
     """A card task in which suits are seen and suits are answered."""
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(N_SUITS)
-
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(N_SUITS)
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        return SUIT_NAMES
+    observation_space = fixed(Box.unit(N_SUITS))
+    action_space = fixed(Discrete(N_SUITS))
+    action_names = fixed(SUIT_NAMES)
 
     def observe(self, state: CardState) -> Float[Array, "4"]:
-        suit = suit_of(state.deck[state.position])
+        suit = suit_of(state.deck[state.time])
         return jax.nn.one_hot(suit, N_SUITS, dtype=jnp.float32)
 
 
@@ -223,13 +187,12 @@ def card_name(card: int) -> str:
 
 def next_card(env, state: CardState) -> tuple[CardState, bool]:
     """Return the state with the next card open, and whether it ends; plain Python."""
-    position = state.position + 1
-    return CardState(state.deck, position), position >= env.max_steps
+    return CardState(state.deck, state.time + 1), state.time + 1 >= env.max_steps
 
 
 def open_suit(state: CardState) -> Float32[np.ndarray, " 4"]:
     """Return the open card's suit, one-hot, in NumPy."""
-    return one_hot(N_SUITS, int(state.deck[state.position]) % N_SUITS)
+    return one_hot(N_SUITS, int(state.deck[state.time]) % N_SUITS)
 
 
 def paint_card(canvas: Canvas, card: int | None) -> None:

@@ -8,7 +8,6 @@ reward POPGym's: 1/limit for every step, the last one included. A trial terminat
 
 from __future__ import annotations
 
-import abc
 import math
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,11 +15,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import LevelledTask, Step, check_action
+from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, WIDTH, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
-from freeproj.envs.painting import CENTRE, FAINT, INK, RED, WIDTH, Canvas
 from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box, Discrete
 
@@ -63,32 +62,19 @@ class CartPoleState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class CartPole(LevelledTask):
+class CartPole(Game):
     """What the two tasks share: the physics, the ends and the reward."""
 
     time_limit: int = eqx.field(static=True, default=200)
 
-    levels: ClassVar = {
-        "Easy": {"time_limit": 200},
-        "Medium": {"time_limit": 400},
-        "Hard": {"time_limit": 600},
-    }
+    levels: ClassVar = easy_to_hard(time_limit=(200, 400, 600))
 
     def __check_init__(self):
         if self.time_limit < 1:
             raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
 
-    @abc.abstractmethod
-    def observe(self, state: CartPoleState) -> Float[Array, "2"]:
-        """Return what is seen in a state."""
-
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(2)
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        return ("left", "right")
+    action_space = fixed(Discrete(2))
+    action_names = fixed(("left", "right"))
 
     @property
     def max_steps(self) -> int:
@@ -98,27 +84,19 @@ class CartPole(LevelledTask):
     def default_params(self) -> CartPoleParams:
         return CartPoleParams()
 
-    def reset(
-        self, key: PRNGKeyArray, params: CartPoleParams
-    ) -> tuple[Float[Array, "2"], CartPoleState]:
+    def start(self, key: PRNGKeyArray, params: CartPoleParams) -> CartPoleState:
         start = jax.random.uniform(key, (4,), jnp.float32, -_START, _START)
-        state = CartPoleState(*start, time=jnp.zeros((), jnp.int32))
-        return self.observe(state), state
+        return CartPoleState(*start, time=jnp.zeros((), jnp.int32))
 
-    def step(
-        self,
-        key: PRNGKeyArray,
-        state: CartPoleState,
-        action: ArrayLike,
-        params: CartPoleParams,
-    ) -> Step:
-        check_action(action, self.action_space)
-        over = _is_out(state) | (state.time >= self.time_limit)
-        moved = move_cart(state, jnp.where(jnp.asarray(action) == 1, 1.0, -1.0), params)
-        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, moved)
-        reward = jnp.where(over, 0.0, 1 / self.time_limit).astype(jnp.float32)
-        truncated = state.time >= self.time_limit
-        return self.observe(state), state, reward, _is_out(state), truncated, {}
+    def advance(
+        self, state: CartPoleState, action: Array, luck: Any, params: CartPoleParams
+    ) -> tuple[CartPoleState, float]:
+        direction = jnp.where(action == 1, 1.0, -1.0)
+        return move_cart(state, direction, params), 1 / self.time_limit
+
+    def is_done(self, state: CartPoleState) -> Bool[Array, ""]:
+        far = jnp.abs(state.position) > MAX_POSITION
+        return far | (jnp.abs(state.angle) > MAX_ANGLE)
 
     def render(self, state: CartPoleState) -> str:
         width = 25
@@ -147,16 +125,11 @@ class StatelessCartPole(CartPole):
     summary: ClassVar = "balance a pole; velocities unseen"
     popgym_name: ClassVar = "PositionOnlyCartPole"
 
-    @property
-    def observation_space(self) -> Box:
-        # Twice the thresholds, so that the observation that ends a trial fits.
-        high = (2 * MAX_POSITION, 2 * MAX_ANGLE)
-        return Box(tuple(-bound for bound in high), high)
-
-    @property
-    def observation_scale(self) -> tuple[float, ...]:
-        """The thresholds at which a trial ends."""
-        return (MAX_POSITION, MAX_ANGLE)
+    # Twice the thresholds, so that the observation that ends a trial fits.
+    observation_space = fixed(
+        Box((-2 * MAX_POSITION, -2 * MAX_ANGLE), (2 * MAX_POSITION, 2 * MAX_ANGLE))
+    )
+    observation_scale = fixed((MAX_POSITION, MAX_ANGLE))  # where a trial ends
 
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:
         return jnp.stack([state.position, state.angle])
@@ -177,14 +150,9 @@ class VelocityOnlyCartPole(CartPole):
     summary: ClassVar = "balance a pole; positions unseen"
     popgym_name: ClassVar = "VelocityOnlyCartpole"
 
-    @property
-    def observation_space(self) -> Box:
-        return Box((-math.inf,) * 2, (math.inf,) * 2)
-
-    @property
-    def observation_scale(self) -> tuple[float, ...]:
-        """Rounded up from the largest velocities of a million steps of random play."""
-        return (3.5, 4.0)
+    observation_space = fixed(Box((-math.inf,) * 2, (math.inf,) * 2))
+    # Rounded up from the largest velocities of a million steps of random play.
+    observation_scale = fixed((3.5, 4.0))
 
     def reset(
         self, key: PRNGKeyArray, params: CartPoleParams
@@ -241,11 +209,6 @@ def move_cart(
         angular_velocity=state.angular_velocity + dt * angular,
         time=state.time + 1,
     )
-
-
-def _is_out(state: CartPoleState) -> Bool[Array, ""]:
-    far = jnp.abs(state.position) > MAX_POSITION
-    return far | (jnp.abs(state.angle) > MAX_ANGLE)
 
 
 def _plain_move(env: Any, state: Any, action: Any) -> tuple[Any, ...]:

@@ -15,11 +15,11 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Step, check_action
+from freeproj.envs.base import easy_to_hard
 from freeproj.envs.cards import KINDS, KindTask
-from freeproj.envs.painting import HIDDEN, INK, PAPER, RED, Canvas
+from freeproj.envs.drawing import HIDDEN, INK, PAPER, RED, Canvas
 from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box, Discrete
 
@@ -44,11 +44,7 @@ class Concentration(KindTask):
     summary: ClassVar = "flip two cards at a time to find pairs"
     popgym_name: ClassVar = "Concentration"
 
-    levels: ClassVar = {
-        "Easy": {"n_decks": 1, "kind": "color"},
-        "Medium": {"n_decks": 2, "kind": "color"},
-        "Hard": {"n_decks": 1, "kind": "rank"},
-    }
+    levels: ClassVar = easy_to_hard(n_decks=(1, 2, 1), kind=("color", "color", "rank"))
 
     @property
     def observation_space(self) -> Box:
@@ -62,29 +58,34 @@ class Concentration(KindTask):
     def max_steps(self) -> int:
         return 2 * self.n_cards
 
-    def reset(
-        self, key: PRNGKeyArray, params: None
-    ) -> tuple[Float[Array, " d_obs"], ConcentrationState]:
-        kinds = self.draw_kinds(key)
-        none = jnp.zeros(self.n_cards, bool)
-        state = ConcentrationState(kinds, none, none, none, jnp.zeros((), jnp.int32))
-        return self._observe(state), state
+    def start(self, key: PRNGKeyArray, params: None) -> ConcentrationState:
+        kinds, none = self.draw_kinds(key), jnp.zeros(self.n_cards, bool)
+        return ConcentrationState(kinds, none, none, none, jnp.zeros((), jnp.int32))
 
-    def step(
-        self,
-        key: PRNGKeyArray,
-        state: ConcentrationState,
-        action: ArrayLike,
-        params: None,
-    ) -> Step:
-        check_action(action, self.action_space)
-        action = jnp.asarray(action)
-        over = (state.time >= self.max_steps) | state.face_up.all()
-        flipped = self._flip(state, action)
-        reward = jnp.where(over, 0.0, self._reward(state, action)).astype(jnp.float32)
-        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, flipped)
-        truncated = state.time >= self.max_steps
-        return self._observe(state), state, reward, state.face_up.all(), truncated, {}
+    def advance(
+        self, state: ConcentrationState, action: Array, luck: None, params: None
+    ) -> tuple[ConcentrationState, Array]:
+        waiting, already = state.in_play.any(), state.face_up[action]
+        first = jnp.where(state.in_play, state.kinds, 0).sum()
+        new = ~already & ~state.in_play[action]
+        match = waiting & new & (state.kinds[action] == first)
+        cost = jnp.where(waiting | already, -(1.0 + waiting) / self.max_steps, 0.0)
+        here = jnp.arange(self.n_cards) == action
+        pair = state.in_play | here
+        following = state._replace(
+            face_up=state.face_up | (pair & match),
+            in_play=here & ~waiting & ~already,
+            shown=state.face_up | pair,
+            time=state.time + 1,
+        )
+        return following, jnp.where(match, 2 / self.n_cards, cost)
+
+    def is_done(self, state: ConcentrationState) -> Bool[Array, ""]:
+        return state.face_up.all()
+
+    def observe(self, state: ConcentrationState) -> Float[Array, " d_obs"]:
+        seen = jnp.where(state.shown, state.kinds, self.n_kinds)
+        return jax.nn.one_hot(seen, self.n_kinds + 1, dtype=jnp.float32).ravel()
 
     def render(self, state: ConcentrationState) -> str:
         signs = np.array(KINDS[self.kind].signs)[np.asarray(state.kinds)]
@@ -95,33 +96,6 @@ class Concentration(KindTask):
         found = int(np.asarray(state.face_up).sum())
         flips = f"{int(state.time)} of {self.max_steps} flips"
         return "\n".join([*rows, f"{flips}, {found} of {self.n_cards} cards found"])
-
-    def _matches(self, state: ConcentrationState, action: Array) -> Bool[Array, ""]:
-        """Whether this flip completes a pair."""
-        first = jnp.where(state.in_play, state.kinds, 0).sum()
-        new = ~state.face_up[action] & ~state.in_play[action]
-        return state.in_play.any() & new & (state.kinds[action] == first)
-
-    def _reward(self, state: ConcentrationState, action: Array) -> Float[Array, ""]:
-        waiting = state.in_play.any()
-        failed = waiting | state.face_up[action]
-        cost = jnp.where(failed, -(1.0 + waiting) / self.max_steps, 0.0)
-        return jnp.where(self._matches(state, action), 2 / self.n_cards, cost)
-
-    def _flip(self, state: ConcentrationState, action: Array) -> ConcentrationState:
-        here = jnp.arange(self.n_cards) == action
-        pair = state.in_play | here
-        goes_on = ~state.in_play.any() & ~state.face_up[action]
-        return state._replace(
-            face_up=state.face_up | (pair & self._matches(state, action)),
-            in_play=here & goes_on,
-            shown=state.face_up | pair,
-            time=state.time + 1,
-        )
-
-    def _observe(self, state: ConcentrationState) -> Float[Array, " d_obs"]:
-        seen = jnp.where(state.shown, state.kinds, self.n_kinds)
-        return jax.nn.one_hot(seen, self.n_kinds + 1, dtype=jnp.float32).ravel()
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
         kinds, face_up, in_play, _, time = state

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float, Int8, Int32, PRNGKeyArray
+from jaxtyping import Array, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Step, check_action
+from freeproj.envs.base import easy_to_hard
 from freeproj.envs.cards import KINDS, KindTask
-from freeproj.envs.painting import CENTRE, FAINT, INK, RED, Canvas
+from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, Canvas
 from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
@@ -29,7 +29,7 @@ class CountRecallState(NamedTuple):
     dealt: Int8[Array, " n_cards"]
     queries: Int8[Array, " n_cards"]
     counts: Int32[Array, " n_kinds"]
-    position: Int32[Array, ""]
+    time: Int32[Array, ""]
 
 
 class CountRecall(KindTask):
@@ -37,12 +37,9 @@ class CountRecall(KindTask):
 
     summary: ClassVar = "say how many cards of a kind have been dealt"
     popgym_name: ClassVar = "CountRecall"
+    last_step_terminates: ClassVar = True
 
-    levels: ClassVar = {
-        "Easy": {"n_decks": 1, "kind": "color"},
-        "Medium": {"n_decks": 2, "kind": "suit"},
-        "Hard": {"n_decks": 4, "kind": "rank"},
-    }
+    levels: ClassVar = easy_to_hard(n_decks=(1, 2, 4), kind=("color", "suit", "rank"))
 
     @property
     def observation_space(self) -> Box:
@@ -56,61 +53,48 @@ class CountRecall(KindTask):
     def max_steps(self) -> int:
         return self.n_cards - 1
 
-    def reset(
-        self, key: PRNGKeyArray, params: None
-    ) -> tuple[Float[Array, " d_obs"], CountRecallState]:
+    def start(self, key: PRNGKeyArray, params: None) -> CountRecallState:
         dealt, queries = map(self.draw_kinds, jax.random.split(key))
         counts = jax.nn.one_hot(dealt[0], self.n_kinds, dtype=jnp.int32)
-        state = CountRecallState(dealt, queries, counts, jnp.zeros((), jnp.int32))
-        return self._observe(state), state
+        return CountRecallState(dealt, queries, counts, jnp.zeros((), jnp.int32))
 
-    def step(
-        self,
-        key: PRNGKeyArray,
-        state: CountRecallState,
-        action: ArrayLike,
-        params: None,
-    ) -> Step:
-        check_action(action, self.action_space)
-        over = state.position >= self.max_steps
-        right = jnp.asarray(action) == state.counts[state.queries[state.position]]
+    def advance(
+        self, state: CountRecallState, action: Array, luck: None, params: None
+    ) -> tuple[CountRecallState, Array]:
+        right = action == state.counts[state.queries[state.time]]
         reward = jnp.where(right, 1 / self.max_steps, -1 / self.max_steps)
-        position = jnp.minimum(state.position + 1, self.max_steps)
-        new = jax.nn.one_hot(state.dealt[position], self.n_kinds, dtype=jnp.int32)
-        state = state._replace(
-            counts=jnp.where(over, state.counts, state.counts + new), position=position
-        )
-        reward = jnp.where(over, 0.0, reward).astype(jnp.float32)
-        ended, never = position >= self.max_steps, jnp.zeros((), bool)
-        return self._observe(state), state, reward, ended, never, {}
+        new = state.dealt[state.time + 1]
+        counts = state.counts + jax.nn.one_hot(new, self.n_kinds, dtype=jnp.int32)
+        return state._replace(counts=counts, time=state.time + 1), reward
 
-    def render(self, state: CountRecallState) -> str:
-        names, place = KINDS[self.kind].names, int(state.position)
-        dealt, asked = names[int(state.dealt[place])], names[int(state.queries[place])]
-        return (
-            f"dealt {dealt}; how many {asked} so far?  card {place + 1} of "
-            f"{self.n_cards}"
-        )
-
-    def _observe(self, state: CountRecallState) -> Float[Array, " d_obs"]:
-        seen = jnp.stack([state.dealt[state.position], state.queries[state.position]])
+    def observe(self, state: CountRecallState) -> Float[Array, " d_obs"]:
+        seen = jnp.stack([state.dealt[state.time], state.queries[state.time]])
         return jax.nn.one_hot(seen, self.n_kinds, dtype=jnp.float32).ravel()
 
+    def render(self, state: CountRecallState) -> str:
+        dealt, asked = self._names(state)
+        card = f"card {int(state.time) + 1} of {self.n_cards}"
+        return f"dealt {dealt}; how many {asked} so far?  {card}"
+
+    def _names(self, state: CountRecallState) -> tuple[str, str]:
+        """Return the names of what was dealt and what is asked."""
+        names, place = KINDS[self.kind].names, int(state.time)
+        return names[int(state.dealt[place])], names[int(state.queries[place])]
+
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
-        dealt, queries, counts, position = state
+        dealt, queries, counts, time = state
         last = self.max_steps
-        reward = answer(action == counts[queries[position]], last)
-        position, counts = position + 1, counts.copy()
-        kind, n_kinds = dealt[position], self.n_kinds
+        reward = answer(action == counts[queries[time]], last)
+        time, counts = time + 1, counts.copy()
+        kind, n_kinds = dealt[time], self.n_kinds
         counts[kind] += 1
-        obs = one_hot(2 * n_kinds, kind, n_kinds + int(queries[position]))
-        state = type(state)(dealt, queries, counts, position)
-        return obs, state, reward, position >= last, False
+        obs = one_hot(2 * n_kinds, kind, n_kinds + int(queries[time]))
+        state = type(state)(dealt, queries, counts, time)
+        return obs, state, reward, time >= last, False
 
     def paint(self, canvas: Canvas, state: CountRecallState) -> bool:
-        names, place = KINDS[self.kind].names, int(state.position)
-        dealt, asked = names[int(state.dealt[place])], names[int(state.queries[place])]
-        for row, (head, name) in enumerate((("dealt", dealt), ("how many", asked))):
+        heads = zip(("dealt", "how many"), self._names(state), strict=True)
+        for row, (head, name) in enumerate(heads):
             y = 60 + 90 * row
             canvas.write((CENTRE[0], y - 26), head, FAINT, 16)
             color = RED if name in ("red", "diamonds", "hearts") else INK

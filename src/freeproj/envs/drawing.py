@@ -1,47 +1,92 @@
 """Pictures of the tasks, for `render_mode="rgb_array"`.
 
-Every task paints itself (`Environment.paint`); one that does not is drawn as its text.
-All pictures have one size, so that a film can be made of them.
+Every task paints itself (`Environment.paint`) on a canvas of one size, in the colours
+below; one that does not is drawn as its text. A picture shows what a player may know:
+the open card, the cells clicked, the part of the maze that was walked.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import UInt8
-from PIL import Image, ImageDraw, ImageFont
 
-from freeproj.envs import Environment
-from freeproj.envs.painting import CAPTION, FAINT, HEIGHT, INK, PAPER, WIDTH
+__all__ = [
+    "BLUE",
+    "CENTRE",
+    "FAINT",
+    "GREEN",
+    "HIDDEN",
+    "INK",
+    "PAPER",
+    "RED",
+    "WIDTH",
+    "Canvas",
+    "draw_picture",
+    "paint_board",
+]
 
-__all__ = ["draw_picture"]
+WIDTH, _HEIGHT, _CAPTION = 320, 240, 24  # pixels; the caption stands below
+CENTRE = WIDTH / 2, (_HEIGHT - _CAPTION) / 2
+PAPER, INK, FAINT, HIDDEN = "#ffffff", "#22303c", "#8a97a3", "#c9d3db"
+RED, BLUE, GREEN = "#c8453b", "#2f6f9f", "#3c8d5a"
 
 
-class _Canvas:
-    """A sheet of PIL's to paint on."""
+@runtime_checkable
+class Canvas(Protocol):
+    """A sheet to paint on: `pen` draws shapes as PIL's `ImageDraw` does."""
 
-    def __init__(self, image: Image.Image):
+    pen: Any
+
+    def write(self, place: tuple, text: str, color: str, size: int) -> None:
+        """Write a text whose middle is at a place."""
+
+
+def paint_board(
+    canvas: Canvas, side: int, fills: list, signs: list, line: str | None = INK
+) -> None:
+    """Paint a square board: a colour and a sign for each cell, row by row."""
+    size = 200 // side
+    left, top = (WIDTH - size * side) / 2, 8
+    for place, (fill, sign) in enumerate(zip(fills, signs, strict=True)):
+        row, column = divmod(place, side)
+        x, y = left + size * column, top + size * row
+        canvas.pen.rectangle((x, y, x + size, y + size), fill, line)
+        if sign:
+            canvas.write((x + size / 2, y + size / 2), sign, INK, size // 2)
+
+
+def draw_picture(
+    env: Any, state: Any, caption: str = ""
+) -> UInt8[np.ndarray, "height width 3"]:
+    """Draw a state of a task; the caption stands below, before the step's number."""
+    from PIL import Image
+
+    image = Image.new("RGB", (WIDTH, _HEIGHT), PAPER)
+    canvas = _Sheet(image)
+    if not env.paint(canvas, state):
+        canvas.pen.multiline_text((8, 8), env.render(state), INK, _font(14))
+    step = getattr(state, "time", None)
+    parts = [env.name, caption, "" if step is None else f"step {int(step)}"]
+    line = "   ".join(part for part in parts if part)
+    canvas.pen.text((8, _HEIGHT - _CAPTION + 4), line, FAINT, _font(14))
+    return np.asarray(image).copy()
+
+
+class _Sheet:
+    """A canvas of PIL's."""
+
+    def __init__(self, image: Any):
+        from PIL import ImageDraw
+
         self.pen: Any = ImageDraw.Draw(image)
 
     def write(self, place: tuple, text: str, color: str, size: int) -> None:
         self.pen.text(place, text, color, _font(size), anchor="mm")
 
 
-def draw_picture(
-    env: Environment, state: Any, caption: str = ""
-) -> UInt8[np.ndarray, "height width 3"]:
-    """Draw a state of a task; the caption stands below, before the step's number."""
-    image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
-    canvas = _Canvas(image)
-    if not env.paint(canvas, state):
-        canvas.pen.multiline_text((8, 8), env.render(state), INK, _font(14))
-    step = getattr(state, "time", getattr(state, "position", None))
-    parts = [env.name, caption, "" if step is None else f"step {int(step)}"]
-    line = "   ".join(part for part in parts if part)
-    canvas.pen.text((8, HEIGHT - CAPTION + 4), line, FAINT, _font(14))
-    return np.asarray(image).copy()
-
-
 def _font(size: int) -> Any:
+    from PIL import ImageFont
+
     return ImageFont.load_default(size)

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
+from freeproj.envs.base import easy_to_hard, fixed
 from freeproj.envs.cards import N_RANKS, CardState, CardTask, next_card, rank_of
 from freeproj.envs.plain import PlainStep, one_hot
 from freeproj.projection.spaces import Box, Discrete
@@ -25,39 +26,27 @@ class HigherLower(CardTask):
     summary: ClassVar = "guess whether the next card is higher or lower"
     popgym_name: ClassVar = "HigherLower"
 
-    levels: ClassVar = {
-        "Easy": {"n_decks": 1},
-        "Medium": {"n_decks": 2},
-        "Hard": {"n_decks": 3},
-    }
+    levels: ClassVar = easy_to_hard(n_decks=(1, 2, 3))
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(N_RANKS)
-
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(2)
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        return ("higher", "lower")
+    observation_space = fixed(Box.unit(N_RANKS))
+    action_space = fixed(Discrete(2))
+    action_names = fixed(("higher", "lower"))
 
     def observe(self, state: CardState) -> Float[Array, "13"]:
-        rank = rank_of(state.deck[state.position])
+        rank = rank_of(state.deck[state.time])
         return jax.nn.one_hot(rank, N_RANKS, dtype=jnp.float32)
 
-    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
-        rank = rank_of(state.deck[state.position])
-        next_rank = rank_of(state.deck[self.next_position(state)])
+    def score(self, state: CardState, action: Array) -> Float[Array, ""]:
+        rank = rank_of(state.deck[state.time])
+        next_rank = rank_of(state.deck[state.time + 1])
         # +1 where the next card is higher, -1 where it is lower, 0 on a tie.
         direction = jnp.sign(next_rank - rank)
-        guess = jnp.where(jnp.asarray(action) == 0, 1, -1)
+        guess = jnp.where(action == 0, 1, -1)
         return direction * guess * (1 / self.n_cards)
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
-        deck, position = state
-        rank, following = int(deck[position]) // 4, int(deck[position + 1]) // 4
+        deck, time = state
+        rank, following = int(deck[time]) // 4, int(deck[time + 1]) // 4
         direction = (following > rank) - (following < rank)
         reward = (-direction if action else direction) / self.n_cards
         state, ended = next_card(self, state)

@@ -9,6 +9,14 @@ Escape: each step costs 1/L; the goal, in the wall opposite the start, earns 1 a
 the trial. Explore: a new cell earns 1/(free cells), any other step costs 1/L; the trial
 ends when every free cell has been visited. Both are truncated after L - 1 steps,
 L = 1024.
+
+Mazes as POPGym draws them: mazelib's hunt-and-kill with random hunts.
+
+A maze of n x n rooms is a grid of 2n + 1 cells a side: rooms at odd rows and columns,
+passages between them, walls elsewhere. From a random room walk to unvisited neighbours
+until there are none. Then jump to a random room and, if it has been visited, walk on
+from there. There are as many jumps as the grid has cells. (With negligible probability
+a room is left out, as in mazelib.) The entrances lie in opposite outer walls.
 """
 
 from __future__ import annotations
@@ -20,11 +28,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import LevelledTask, Step, check_action
-from freeproj.envs.mazes import FREE, GOAL, N_CELL_KINDS, START, WALL, Maze, draw_maze
-from freeproj.envs.painting import (
+from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.drawing import (
     BLUE,
     GREEN,
     HIDDEN,
@@ -38,17 +45,45 @@ from freeproj.envs.plain import PlainStep, marked
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
+    "FREE",
+    "GOAL",
+    "N_CELL_KINDS",
+    "START",
+    "WALL",
     "Labyrinth",
     "LabyrinthEscape",
     "LabyrinthExplore",
     "LabyrinthState",
+    "Maze",
+    "draw_maze",
     "near_explored",
 ]
 
+FREE = 0
+WALL = 1
+START = 2
+GOAL = 3
+N_CELL_KINDS = 5  # POPGym's fifth, "hidden", never occurs in an observation
+
+_HOPS = np.array([[-2, 0], [2, 0], [0, -2], [0, 2]], np.int32)  # to rooms
 _MOVES = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
 _N_ACTIONS = len(_MOVES)
 _WINDOW = 3
 _SIGNS = np.array(["  ", "██", "S ", "G "])
+
+
+class Maze(NamedTuple):
+    """Which cells are walls, and where the two entrances are."""
+
+    walls: Bool[Array, "side side"]
+    start: Int32[Array, "2"]
+    end: Int32[Array, "2"]
+
+
+class _Digging(NamedTuple):
+    walls: Bool[Array, "side side"]
+    room: Int32[Array, "2"]
+    jumps: Int32[Array, ""]
 
 
 class LabyrinthState(NamedTuple):
@@ -61,17 +96,13 @@ class LabyrinthState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class Labyrinth(LevelledTask):
+class Labyrinth(Game):
     """What both tasks share: mazes of 5, 7 or 9 rooms a side."""
 
     n_rooms: int = eqx.field(static=True, default=5)
     time_limit: int = eqx.field(static=True, default=1024)
 
-    levels: ClassVar = {
-        "Easy": {"n_rooms": 5},
-        "Medium": {"n_rooms": 7},
-        "Hard": {"n_rooms": 9},
-    }
+    levels: ClassVar = easy_to_hard(n_rooms=(5, 7, 9))
 
     def __check_init__(self):
         if self.n_rooms < 2 or self.time_limit < 2:
@@ -85,10 +116,6 @@ class Labyrinth(LevelledTask):
         """Return the cells of a maze as this task shows them."""
 
     @abc.abstractmethod
-    def is_done(self, state: LabyrinthState) -> Bool[Array, ""]:
-        """Whether the aim is reached."""
-
-    @abc.abstractmethod
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
         """Return the reward of a step while the trial runs."""
 
@@ -97,46 +124,54 @@ class Labyrinth(LevelledTask):
         """The cells of a side, outer walls included."""
         return 2 * self.n_rooms + 1
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(_WINDOW**2 * N_CELL_KINDS + _N_ACTIONS + 1)
-
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(_N_ACTIONS)
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        return ("left", "right", "up", "down")
+    observation_space = fixed(Box.unit(_WINDOW**2 * N_CELL_KINDS + _N_ACTIONS + 1))
+    action_space = fixed(Discrete(_N_ACTIONS))
+    action_names = fixed(("left", "right", "up", "down"))
 
     @property
     def max_steps(self) -> int:
         return self.time_limit - 1
 
-    def reset(
-        self, key: PRNGKeyArray, params: None
-    ) -> tuple[Float[Array, "50"], LabyrinthState]:
+    def start(self, key: PRNGKeyArray, params: None) -> LabyrinthState:
         maze = draw_maze(key, self.n_rooms)
         row, column = maze.start
-        state = LabyrinthState(
+        return LabyrinthState(
             cells=self.lay_out(maze),
             explored=jnp.zeros_like(maze.walls).at[row, column].set(True),
             position=maze.start,
             last_action=jnp.full((), _N_ACTIONS, jnp.int32),
             time=jnp.zeros((), jnp.int32),
         )
-        return _observe(state), state
 
-    def step(
-        self, key: PRNGKeyArray, state: LabyrinthState, action: ArrayLike, params: None
-    ) -> Step:
-        check_action(action, self.action_space)
-        over = self.is_done(state) | (state.time >= self.max_steps)
-        walked = _walk(state, jnp.asarray(action, jnp.int32))
-        reward = jnp.where(over, 0.0, self.score(state, walked)).astype(jnp.float32)
-        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, walked)
-        truncated = state.time >= self.max_steps
-        return _observe(state), state, reward, self.is_done(state), truncated, {}
+    def advance(
+        self, state: LabyrinthState, action: Array, luck: None, params: None
+    ) -> tuple[LabyrinthState, Array]:
+        # Walls and the rim stop the player.
+        ahead = state.position + jnp.asarray(_MOVES)[action]
+        ahead = jnp.clip(ahead, 0, self.side - 1)
+        blocked = state.cells[ahead[0], ahead[1]] == WALL
+        position = jnp.where(blocked, state.position, ahead)
+        here = jnp.arange(self.side)
+        now = (here[:, None] == position[0]) & (here == position[1])
+        following = state._replace(
+            explored=state.explored | now,
+            position=position,
+            last_action=action.astype(jnp.int32),
+            time=state.time + 1,
+        )
+        return following, self.score(state, following)
+
+    def observe(self, state: LabyrinthState) -> Float[Array, "50"]:
+        start = jnp.maximum(state.position - 1, 0)
+        padded = jnp.pad(state.cells, (0, _WINDOW), constant_values=WALL)
+        view = jax.lax.dynamic_slice(padded, (start[0], start[1]), (_WINDOW, _WINDOW))
+        # At the rim, cells further than one beyond the player count as walls.
+        places = start[:, None] + jnp.arange(_WINDOW)
+        near = places <= state.position[:, None] + 1
+        view = jnp.where(near[0][:, None] & near[1], view, WALL)
+        seen = jax.nn.one_hot(view.ravel(), N_CELL_KINDS, dtype=jnp.float32).ravel()
+        last = jax.nn.one_hot(state.last_action, _N_ACTIONS + 1, dtype=jnp.float32)
+        return jnp.concatenate([seen, last])
 
     def render(self, state: LabyrinthState) -> str:
         """Draw the cells walked over and those next to them; "@" is the player."""
@@ -212,35 +247,6 @@ class LabyrinthExplore(Labyrinth):
         return _window(state), state, reward, done, state.time >= self.max_steps
 
 
-def _walk(state: LabyrinthState, action: Int32[Array, ""]) -> LabyrinthState:
-    """Return the state one step later; walls and the rim stop the player."""
-    side = state.cells.shape[0]
-    ahead = jnp.clip(state.position + jnp.asarray(_MOVES)[action], 0, side - 1)
-    blocked = state.cells[ahead[0], ahead[1]] == WALL
-    position = jnp.where(blocked, state.position, ahead)
-    here = jnp.arange(side)
-    now = (here[:, None] == position[0]) & (here == position[1])
-    return state._replace(
-        explored=state.explored | now,
-        position=position,
-        last_action=action,
-        time=state.time + 1,
-    )
-
-
-def _observe(state: LabyrinthState) -> Float[Array, "50"]:
-    start = jnp.maximum(state.position - 1, 0)
-    padded = jnp.pad(state.cells, (0, _WINDOW), constant_values=WALL)
-    view = jax.lax.dynamic_slice(padded, (start[0], start[1]), (_WINDOW, _WINDOW))
-    # Never further than one cell beyond the player: at the rim the rest counts as wall.
-    places = start[:, None] + jnp.arange(_WINDOW)
-    near = places <= state.position[:, None] + 1
-    view = jnp.where(near[0][:, None] & near[1], view, WALL)
-    seen = jax.nn.one_hot(view.ravel(), N_CELL_KINDS, dtype=jnp.float32).ravel()
-    last = jax.nn.one_hot(state.last_action, _N_ACTIONS + 1, dtype=jnp.float32)
-    return jnp.concatenate([seen, last])
-
-
 def near_explored(
     explored: Bool[np.ndarray, "side side"],
 ) -> Bool[np.ndarray, "side side"]:
@@ -271,3 +277,60 @@ def _window(state: Any) -> Float32[np.ndarray, " 50"]:
     obs[np.arange(_WINDOW**2) * N_CELL_KINDS + view.ravel()] = 1.0
     obs[n_entries + state.last_action] = 1.0
     return obs
+
+
+def draw_maze(key: PRNGKeyArray, n_rooms: int) -> Maze:
+    """Draw a maze of `n_rooms` x `n_rooms` and its entrances."""
+    side = 2 * n_rooms + 1
+    key_first, key_luck, key_rooms, key_doors = jax.random.split(key, 4)
+    n_turns = side**2 + n_rooms**2  # all jumps, and a step into every room
+    luck = jax.random.uniform(key_luck, (n_turns, len(_HOPS)), jnp.float32)
+    rooms = _random_rooms(key_rooms, (n_turns, 2), n_rooms)
+    first = _random_rooms(key_first, (2,), n_rooms)
+    walls = jnp.ones((side, side), bool).at[first[0], first[1]].set(False)
+
+    def turn(index, digging):
+        return _dig(digging, luck[index], rooms[index], side)
+
+    digging = _Digging(walls, first, jnp.zeros((), jnp.int32))
+    walls = jax.lax.fori_loop(0, n_turns, turn, digging).walls
+    return Maze(walls, *_entrances(key_doors, n_rooms))
+
+
+def _dig(
+    digging: _Digging, luck: Array, jump: Int32[Array, "2"], side: int
+) -> _Digging:
+    """Walk into a random unvisited neighbour, or jump where there is none."""
+    walls, room, jumps = digging
+    targets = room + _HOPS
+    inside = ((targets > 0) & (targets < side)).all(axis=1)
+    rows, columns = jnp.clip(targets, 1, side - 2).T
+    open_to = inside & walls[rows, columns] & ~walls[room[0], room[1]]
+    walks = open_to.any()
+    move = jnp.asarray(_HOPS)[jnp.argmax(jnp.where(open_to, luck, -1.0))]
+    target = jnp.where(walks, room + move, room)
+    between = (room + target) // 2
+    dug = walls.at[target[0], target[1]].min(~walks)
+    dug = dug.at[between[0], between[1]].min(~walks)
+    hunting = ~walks & (jumps < side**2)
+    return _Digging(dug, jnp.where(hunting, jump, target), jumps + hunting)
+
+
+def _entrances(
+    key: PRNGKeyArray, n_rooms: int
+) -> tuple[Int32[Array, "2"], Int32[Array, "2"]]:
+    """Draw start and end: in opposite outer walls, each beside a random room."""
+    key_side, key_doors = jax.random.split(key)
+    upright, swapped = jax.random.bernoulli(key_side, shape=(2,))
+    doors = _random_rooms(key_doors, (2,), n_rooms)
+    edges = jnp.where(swapped, jnp.array([2 * n_rooms, 0]), jnp.array([0, 2 * n_rooms]))
+    pairs = jnp.stack([edges, doors], axis=1).astype(jnp.int32)
+    pairs = jnp.where(upright, pairs, pairs[:, ::-1])
+    return pairs[0], pairs[1]
+
+
+def _random_rooms(
+    key: PRNGKeyArray, shape: tuple[int, ...], n_rooms: int
+) -> Int32[Array, "..."]:
+    """Draw odd coordinates, those of rooms."""
+    return 2 * jax.random.randint(key, shape, 0, n_rooms, jnp.int32) + 1

@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Step, check_action
+from freeproj.envs.base import easy_to_hard
 from freeproj.envs.boards import BoardTask, draw_board
-from freeproj.envs.painting import HIDDEN, PAPER, RED, Canvas, paint_board
+from freeproj.envs.drawing import HIDDEN, PAPER, RED, Canvas, paint_board
 from freeproj.envs.plain import PlainStep, marked, one_hot
 from freeproj.envs.shuffle import shuffle
 from freeproj.projection.spaces import Box
@@ -37,6 +37,7 @@ class MinesweeperState(NamedTuple):
     clicked: Bool[Array, " cells"]
     n_seen: Int32[Array, ""]  # safe cells clicked; stored, so that no step counts them
     time: Int32[Array, ""]
+    shown: Int8[Array, ""]  # the last click's count
     terminated: Bool[Array, ""]
 
 
@@ -49,11 +50,7 @@ class Minesweeper(BoardTask):
     side: int = eqx.field(static=True, default=4)
     n_mines: int = eqx.field(static=True, default=2)
 
-    levels: ClassVar = {
-        "Easy": {"side": 4, "n_mines": 2},
-        "Medium": {"side": 6, "n_mines": 6},
-        "Hard": {"side": 8, "n_mines": 10},
-    }
+    levels: ClassVar = easy_to_hard(side=(4, 6, 8), n_mines=(2, 6, 10))
 
     def __check_init__(self):
         if not 1 <= self.n_mines <= self.n_cells - 3:
@@ -70,13 +67,11 @@ class Minesweeper(BoardTask):
     def max_steps(self) -> int:
         return self.n_cells - self.n_mines
 
-    def reset(
-        self, key: PRNGKeyArray, params: None
-    ) -> tuple[Float[Array, " d_obs"], MinesweeperState]:
+    def start(self, key: PRNGKeyArray, params: None) -> MinesweeperState:
         mines = shuffle(key, (jnp.arange(self.n_cells) < self.n_mines).astype(jnp.int8))
-        return self._show(jnp.zeros((), jnp.int8)), self.start(mines.astype(bool))
+        return self.start_on(mines.astype(bool))
 
-    def start(self, mines: Bool[ArrayLike, " cells"]) -> MinesweeperState:
+    def start_on(self, mines: Bool[ArrayLike, " cells"]) -> MinesweeperState:
         """Return the fresh state of a given board."""
         mines = jnp.asarray(mines)
         return MinesweeperState(
@@ -85,34 +80,37 @@ class Minesweeper(BoardTask):
             clicked=jnp.zeros(self.n_cells, bool),
             n_seen=jnp.zeros((), jnp.int32),
             time=jnp.zeros((), jnp.int32),
+            shown=jnp.zeros((), jnp.int8),
             terminated=jnp.zeros((), bool),
         )
 
-    def step(
-        self,
-        key: PRNGKeyArray,
-        state: MinesweeperState,
-        action: ArrayLike,
-        params: None,
-    ) -> Step:
-        check_action(action, self.action_space)
-        action = jnp.asarray(action)
-        live = ~(state.terminated | (state.time >= self.max_steps))
-        mine = live & state.mines[action]
-        new = live & ~mine & ~state.clicked[action]
-        reward = self._reward(live, mine, new)
+    def advance(
+        self, state: MinesweeperState, action: Array, luck: None, params: None
+    ) -> tuple[MinesweeperState, Array]:
+        mine = state.mines[action]
+        new = ~mine & ~state.clicked[action]
+        found = 1 / self.max_steps
+        safe = jnp.where(new, found, -0.5 / (self.max_steps - 2))
         n_seen = state.n_seen + new
-        # On such small boards as fast as a scatter, and no index can be out of range.
-        here = jnp.arange(self.n_cells) == action
-        state = state._replace(
-            clicked=state.clicked | (here & live),
+        following = state._replace(
+            # On such small boards as fast as a scatter, and never out of range.
+            clicked=state.clicked | (jnp.arange(self.n_cells) == action),
             n_seen=n_seen,
-            time=state.time + live,
-            terminated=state.terminated | mine | (n_seen == self.max_steps),
+            time=state.time + 1,
+            shown=state.counts[action],
+            terminated=mine | (n_seen == self.max_steps),
         )
-        truncated = (state.time >= self.max_steps) & ~state.terminated
-        obs = self._show(state.counts[action])
-        return obs, state, reward, state.terminated, truncated, {}
+        return following, jnp.where(mine, -0.5 - found, safe)
+
+    def is_done(self, state: MinesweeperState) -> Bool[Array, ""]:
+        return state.terminated
+
+    def is_late(self, state: MinesweeperState) -> Bool[Array, ""]:
+        return (state.time >= self.max_steps) & ~state.terminated
+
+    def observe(self, state: MinesweeperState) -> Float[Array, " d_obs"]:
+        size = self.observation_space.size
+        return jax.nn.one_hot(state.shown, size, dtype=jnp.float32)
 
     def render(self, state: MinesweeperState) -> str:
         counts, mines = np.asarray(state.counts), np.asarray(state.mines)
@@ -121,20 +119,8 @@ class Minesweeper(BoardTask):
         clicks = f"{int(state.time)} of {self.max_steps} clicks"
         return draw_board(signs, self.side, f"{clicks}, {self.n_mines} mines")
 
-    def _show(self, count: Int8[Array, ""]) -> Float[Array, " d_obs"]:
-        size = self.observation_space.size
-        return jax.nn.one_hot(count, size, dtype=jnp.float32)
-
-    def _reward(
-        self, live: Bool[Array, ""], mine: Bool[Array, ""], new: Bool[Array, ""]
-    ) -> Float[Array, ""]:
-        found = 1 / self.max_steps
-        again = -0.5 / (self.max_steps - 2)
-        reward = jnp.where(mine, -0.5 - found, jnp.where(new, found, again))
-        return jnp.where(live, reward, 0.0).astype(jnp.float32)
-
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
-        mines, counts, clicked, n_seen, time, _ = state
+        mines, counts, clicked, n_seen, time, *_ = state
         n_safe, mine = self.max_steps, bool(mines[action])
         new = not (mine or clicked[action])
         reward = 1 / n_safe if new else -0.5 / (n_safe - 2)
@@ -142,8 +128,9 @@ class Minesweeper(BoardTask):
             reward = -0.5 - 1 / n_safe
         clicked, n_seen, time = marked(clicked, action), n_seen + new, time + 1
         ended = mine or n_seen == n_safe
-        obs = one_hot(self.observation_space.size, int(counts[action]))
-        state = type(state)(mines, counts, clicked, n_seen, time, ended)
+        count = counts[action]
+        obs = one_hot(self.observation_space.size, int(count))
+        state = type(state)(mines, counts, clicked, n_seen, time, count, ended)
         return obs, state, reward, ended, time >= n_safe and not ended
 
     def paint(self, canvas: Canvas, state: MinesweeperState) -> bool:

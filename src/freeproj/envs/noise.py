@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray, PyTree
 
-from freeproj.envs.base import LevelledTask, Step
+from freeproj.envs.base import Game, Step, easy_to_hard
 
 __all__ = ["Noisy", "plain_noise"]
 
 
-class Noisy(LevelledTask):
+class Noisy(Game):
     """Gaussian noise on what a task shows; the levels differ in the noise.
 
     A noisy task inherits from this class first and from the task itself second. An
@@ -24,11 +24,7 @@ class Noisy(LevelledTask):
 
     noise: float = eqx.field(static=True, default=0.1)
 
-    levels: ClassVar = {
-        "Easy": {"noise": 0.1, "time_limit": 200},
-        "Medium": {"noise": 0.2, "time_limit": 200},
-        "Hard": {"noise": 0.3, "time_limit": 200},
-    }
+    levels: ClassVar = easy_to_hard(noise=(0.1, 0.2, 0.3), time_limit=(200, 200, 200))
 
     def __check_init__(self):
         if not self.noise >= 0:

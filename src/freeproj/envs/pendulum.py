@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import LevelledTask, Step, check_action
+from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.drawing import CENTRE, HIDDEN, INK, RED, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
-from freeproj.envs.painting import CENTRE, HIDDEN, INK, RED, Canvas
 from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box
 
@@ -57,7 +57,7 @@ class PendulumState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class StatelessPendulum(LevelledTask):
+class StatelessPendulum(Game):
     """Swing up and hold without seeing the speed; the levels differ in the limit."""
 
     summary: ClassVar = "swing up and hold; speed unseen"
@@ -65,23 +65,14 @@ class StatelessPendulum(LevelledTask):
 
     time_limit: int = eqx.field(static=True, default=200)
 
-    levels: ClassVar = {
-        "Easy": {"time_limit": 200},
-        "Medium": {"time_limit": 150},
-        "Hard": {"time_limit": 100},
-    }
+    levels: ClassVar = easy_to_hard(time_limit=(200, 150, 100))
 
     def __check_init__(self):
         if self.time_limit < 1:
             raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
 
-    @property
-    def observation_space(self) -> Box:
-        return Box((-1.0, -1.0), (1.0, 1.0))
-
-    @property
-    def action_space(self) -> Box:
-        return Box((-MAX_TORQUE,), (MAX_TORQUE,))
+    observation_space = fixed(Box((-1.0, -1.0), (1.0, 1.0)))
+    action_space = fixed(Box((-MAX_TORQUE,), (MAX_TORQUE,)))
 
     @property
     def max_steps(self) -> int:
@@ -91,30 +82,21 @@ class StatelessPendulum(LevelledTask):
     def default_params(self) -> PendulumParams:
         return PendulumParams()
 
-    def reset(
-        self, key: PRNGKeyArray, params: PendulumParams
-    ) -> tuple[Float[Array, "2"], PendulumState]:
+    def start(self, key: PRNGKeyArray, params: PendulumParams) -> PendulumState:
         high = jnp.array([math.pi, _MAX_START_SPEED], jnp.float32)
         angle, speed = jax.random.uniform(key, (2,), jnp.float32, -high, high)
-        state = PendulumState(angle, speed, jnp.zeros((), jnp.int32))
-        return _show(state), state
+        return PendulumState(angle, speed, jnp.zeros((), jnp.int32))
 
-    def step(
-        self,
-        key: PRNGKeyArray,
-        state: PendulumState,
-        action: ArrayLike,
-        params: PendulumParams,
-    ) -> Step:
-        check_action(action, self.action_space)
-        over = state.time >= self.time_limit
-        torque = self.action_space.clip(action)[0]
-        moved, cost = move(state, torque, params)
-        reward = jnp.where(over, 0.0, (HALF_COST - cost) / HALF_COST / self.time_limit)
-        state = jax.tree.map(lambda old, new: jnp.where(over, old, new), state, moved)
-        truncated = state.time >= self.time_limit
-        never = jnp.zeros((), bool)
-        return _show(state), state, reward.astype(jnp.float32), never, truncated, {}
+    def advance(
+        self, state: PendulumState, action: Array, luck: Any, params: PendulumParams
+    ) -> tuple[PendulumState, Array]:
+        following, cost = move(state, self.action_space.clip(action)[0], params)
+        return following, (HALF_COST - cost) / HALF_COST / self.time_limit
+
+    def observe(self, state: PendulumState) -> Float[Array, "2"]:
+        # In a batch `where` is vectorised, a stack of the two numbers is not.
+        cosine, sine = jnp.cos(state.angle), jnp.sin(state.angle)
+        return jnp.where(jnp.arange(2) == 0, cosine, sine)
 
     def render(self, state: PendulumState) -> str:
         degrees = math.degrees(float(wrap_angle(state.angle)))
@@ -176,8 +158,3 @@ def wrap_angle(angle: Float[ArrayLike, ""]) -> Float[Array, ""]:
     angle = jnp.asarray(angle)
     # A remainder of floats is not vectorised on CPUs; a floor is.
     return angle - 2 * math.pi * jnp.floor((angle + math.pi) / (2 * math.pi))
-
-
-def _show(state: PendulumState) -> Float[Array, "2"]:
-    # In a batch `where` is vectorised, a stack of the two numbers is not.
-    return jnp.where(jnp.arange(2) == 0, jnp.cos(state.angle), jnp.sin(state.angle))

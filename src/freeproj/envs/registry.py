@@ -29,21 +29,30 @@ __all__ = [
     "find",
     "make",
     "register",
-    "register_class",
     "task_name",
 ]
 
 
 @dataclass(frozen=True)
 class Family:
-    """A task and its levels: each level is a set of arguments for `factory`."""
+    """A task and its levels: each level is a set of arguments for `factory`.
+
+    If that is a class of a task, it says of itself all the rest: see `Environment`.
+    """
 
     name: str
     factory: Callable[..., Environment]
     levels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    summary: str = ""
-    popgym_name: str | None = None
-    popgym_factory: Callable[..., Environment] | None = None
+
+    @property
+    def summary(self) -> str:
+        """The task in one line."""
+        return getattr(self.factory, "summary", "")
+
+    @property
+    def popgym_name(self) -> str | None:
+        """What POPGym calls the family; what derives from one of its tasks is none."""
+        return getattr(self.factory, "__dict__", {}).get("popgym_name")
 
     def make(self, level: str = "", **numbers: Any) -> Environment:
         """Return the task at a level, by default the first, with its numbers or own."""
@@ -53,10 +62,10 @@ class Family:
 
     def make_popgym(self, level: str = "") -> Environment:
         """Return POPGym's own version of the task, where the two differ."""
-        if self.popgym_factory is None:
+        own = getattr(self.factory, "popgym_version", None)
+        if own is None:
             return self.make(level)
-        levels = getattr(self.popgym_factory, "levels")  # noqa: B009
-        return self.popgym_factory(**levels[level or next(iter(levels))])
+        return own(**own.levels[level or next(iter(own.levels))])
 
     def names(self) -> dict[str, str]:
         """Return all names of the family, each with the level that it means."""
@@ -77,15 +86,9 @@ def register(
     name: str,
     factory: Callable[..., Environment],
     levels: Mapping[str, Mapping[str, Any]] | None = None,
-    *,
-    summary: str = "",
-    popgym_name: str | None = None,
-    popgym_factory: Callable[..., Environment] | None = None,
 ) -> Family:
     """Add a family of tasks under a new name; the first level is the default."""
-    family = Family(
-        name, factory, dict(levels or {}), summary, popgym_name, popgym_factory
-    )
+    family = Family(name, factory, dict(levels or {}))
     taken = {known for each in REGISTRY.values() for known in each.names()}
     clash = taken & set(family.names())
     if clash:
@@ -95,19 +98,6 @@ def register(
         )
     REGISTRY[name] = family
     return family
-
-
-def register_class(task: type[Environment]) -> Family:
-    """Add a task that says of itself what the registry needs: see `Environment`."""
-    return register(
-        task.__name__,
-        task,
-        task.levels,
-        summary=task.summary,
-        popgym_name=task.popgym_name,
-        # If the paper's task and POPGym's differ, a POPGym id means POPGym's task.
-        popgym_factory=task.popgym_version,
-    )
 
 
 def make(name: str) -> Environment:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
+from freeproj.envs.base import easy_to_hard
 from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
 from freeproj.envs.plain import PlainStep, answer
 
@@ -23,13 +24,9 @@ class RepeatFirst(SuitTask):
     summary: ClassVar = "answer with the first card's suit"
     popgym_name: ClassVar = "RepeatFirst"
 
-    levels: ClassVar = {
-        "Easy": {"n_decks": 1},
-        "Medium": {"n_decks": 8},
-        "Hard": {"n_decks": 16},
-    }
+    levels: ClassVar = easy_to_hard(n_decks=(1, 8, 16))
 
-    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
+    def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         reward = 1 / (self.n_cards - 1)
         return jnp.where(action == suit_of(state.deck[0]), reward, -reward)
 

@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
+from freeproj.envs.base import easy_to_hard
 from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
 from freeproj.envs.plain import PlainStep, answer
 
@@ -32,11 +33,7 @@ class RepeatPrevious(SuitTask):
 
     delay: int = eqx.field(static=True, default=4)
 
-    levels: ClassVar = {
-        "Easy": {"n_decks": 1, "delay": 4},
-        "Medium": {"n_decks": 2, "delay": 32},
-        "Hard": {"n_decks": 3, "delay": 64},
-    }
+    levels: ClassVar = easy_to_hard(n_decks=(1, 2, 3), delay=(4, 32, 64))
 
     def __check_init__(self):
         if not 0 <= self.delay < self.max_steps:
@@ -50,15 +47,15 @@ class RepeatPrevious(SuitTask):
         """The number that rewards are divided by."""
         return self.n_cards - self.delay
 
-    def score(self, state: CardState, action: ArrayLike) -> Float[Array, ""]:
-        place = state.position - self.delay
+    def score(self, state: CardState, action: Array) -> Float[Array, ""]:
+        place = state.time - self.delay
         target = suit_of(state.deck[jnp.maximum(place, 0)])
         reward = 1 / self.reward_scale
         right = jnp.where(action == target, reward, -reward)
         return jnp.where(place < 0, 0.0, right)
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
-        asked, reward = state.position - self.delay, 0.0
+        asked, reward = state.time - self.delay, 0.0
         if asked >= 0:
             reward = answer(action == state.deck[asked] % 4, self.reward_scale)
         state, ended = next_card(self, state)

@@ -109,16 +109,17 @@ def paired_changes(
         raise ValueError(
             f"`reference` must be a length compared ({known}), got {reference}."
         )
-    column = comparison.lengths.index(reference)
-    table = comparison.table
-    means = _bootstrap_means(table, n_resamples, seed)
+    if not 0 < level < 1:
+        raise ValueError(f"`level` must lie in (0, 1), got {level}.")
+    column, table = comparison.lengths.index(reference), comparison.table
     values = table.mean(axis=-1)
-    return _estimate(
-        values / values[:, [column]] - 1,
-        means / means[:, :, [column]] - 1,
-        level,
-        comparison.n_seeds,
-    )
+    values = values / values[:, [column]] - 1
+    if comparison.n_seeds < 2:
+        return Estimate(values, values * np.nan, values * np.nan)
+    means = _bootstrap_means(table, n_resamples, seed)
+    changes = means / means[:, :, [column]] - 1
+    tail = (1 - level) / 2
+    return Estimate(values, *np.quantile(changes, [tail, 1 - tail], axis=0))
 
 
 def _aggregates(
@@ -140,22 +141,10 @@ def _bootstrap_means(
     table: Float[np.ndarray, "metrics columns seeds"], n_resamples: int, seed: int
 ) -> Float[np.ndarray, "resamples metrics columns"]:
     """Return the means over seeds drawn with replacement, the same for all rows."""
-    n_seeds = table.shape[-1]
-    rng = np.random.default_rng(seed)
+    n_seeds, rng = table.shape[-1], np.random.default_rng(seed)
     rows = table.reshape(-1, n_seeds)
     means = np.empty((n_resamples, len(rows)))
     for resample in range(n_resamples):
         drawn = rng.integers(n_seeds, size=n_seeds)
-        counts = np.bincount(drawn, minlength=n_seeds)
-        means[resample] = rows @ (counts / n_seeds)
+        means[resample] = rows @ (np.bincount(drawn, minlength=n_seeds) / n_seeds)
     return means.reshape(n_resamples, *table.shape[:-1])
-
-
-def _estimate(values, resampled, level: float, n_seeds: int) -> Estimate:
-    if not 0 < level < 1:
-        raise ValueError(f"`level` must lie in (0, 1), got {level}.")
-    if n_seeds < 2:
-        return Estimate(values, values * np.nan, values * np.nan)
-    tail = (1 - level) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
-    return Estimate(values, low, high)

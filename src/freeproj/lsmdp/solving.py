@@ -64,7 +64,12 @@ def solve(
     discount: float = 0.9,
 ) -> Solution:
     """Return z* for costs of shape (..., d), all of them in one batch."""
-    _check_settings(reading, temperature, discount)
+    if reading not in READINGS:
+        raise ValueError(f"No reading {reading!r}. Known: {', '.join(READINGS)}.")
+    if not 0 < temperature < np.inf:
+        raise ValueError(f"`temperature` must be positive, got {temperature}.")
+    if not 0 < discount < 1:
+        raise ValueError(f"`discount` must lie in (0, 1), got {discount}.")
     costs = _checked_costs(space, costs, reading)
     rows = (-discount / temperature * costs).reshape(-1, space.n_states)
     step = max(1, _CHUNK // space.n_states**2)
@@ -145,15 +150,6 @@ _SOLVERS = {
     "perron": _solve_perron,
     "discounted": _solve_discounted,
 }
-
-
-def _check_settings(reading: str, temperature: float, discount: float) -> None:
-    if reading not in READINGS:
-        raise ValueError(f"No reading {reading!r}. Known: {', '.join(READINGS)}.")
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"`temperature` must be positive, got {temperature}.")
-    if not 0 < discount < 1:
-        raise ValueError(f"`discount` must lie in (0, 1), got {discount}.")
 
 
 def _checked_costs(

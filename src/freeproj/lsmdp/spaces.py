@@ -31,7 +31,13 @@ class StateSpace:
     positions: Float[np.ndarray, "d 2"]
 
     def __post_init__(self) -> None:
-        _check_connected(self.adjacency)
+        n_parts, part = connected_components(self.adjacency, directed=False)
+        if n_parts > 1:
+            stranded = int(np.flatnonzero(part != part[0])[0])
+            raise ValueError(
+                f"The graph must be connected, but it falls into {n_parts} parts: "
+                f"there is no way from vertex 0 to vertex {stranded}."
+            )
         if not 0 <= self.goal < self.n_states:
             raise ValueError(
                 f"`goal` must be a vertex in 0..{self.n_states - 1}, got {self.goal}."
@@ -146,13 +152,3 @@ def _checked_adjacency(adjacency: ArrayLike) -> Bool[np.ndarray, "d d"]:
             "use `adjacency | adjacency.T` to ignore directions."
         )
     return matrix.astype(bool)
-
-
-def _check_connected(adjacency: Bool[np.ndarray, "d d"]) -> None:
-    n_parts, part = connected_components(adjacency, directed=False)
-    if n_parts > 1:
-        stranded = int(np.flatnonzero(part != part[0])[0])
-        raise ValueError(
-            f"The graph must be connected, but it falls into {n_parts} parts: there "
-            f"is no way from vertex 0 to vertex {stranded}."
-        )

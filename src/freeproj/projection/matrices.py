@@ -13,7 +13,6 @@ where they are concrete: JAX clamps indices that are out of range silently.
 from __future__ import annotations
 
 import functools
-import math
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +22,6 @@ from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 __all__ = [
-    "apply_word",
     "block",
     "block_all",
     "dense",
@@ -40,19 +38,22 @@ _Word = Int[_AnyArray, " length"]
 _Bases = Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"]
 
 
-@functools.partial(jax.jit, static_argnames=("n_generators", "dim", "dtype"))
+@functools.partial(jax.jit, static_argnames=("n_generators", "dim", "dtype", "signed"))
 def haar(
-    key: PRNGKeyArray, n_generators: int, dim: int, dtype: DTypeLike | None = None
+    key: PRNGKeyArray,
+    n_generators: int,
+    dim: int,
+    dtype: DTypeLike | None = None,
+    signed: bool = True,
 ) -> Float[Array, "n d d"]:
     """Draw independent matrices from the uniform (Haar) distribution on O(d)."""
     _check_sizes(n_generators, dim)
-    draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype)
+    draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype, signed=signed)
     keys = jax.random.split(key, n_generators)
     # Sixteen at a time: the intermediates stay in cache.
     return jax.lax.map(draw, keys, batch_size=16)
 
 
-@functools.partial(jax.jit, static_argnames=("n_generators", "dim", "dtype"))
 def raw_qr(
     key: PRNGKeyArray, n_generators: int, dim: int, dtype: DTypeLike | None = None
 ) -> Float[Array, "n d d"]:
@@ -61,10 +62,7 @@ def raw_qr(
     A common mistake. Column k then points away from its own coordinate: the diagonal
     has mean -√(2/(πd)) at its top, -0.07 at d = 128, where Haar matrices have 0.
     """
-    _check_sizes(n_generators, dim)
-    draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype, signed=False)
-    keys = jax.random.split(key, n_generators)
-    return jax.lax.map(draw, keys, batch_size=16)
+    return haar(key, n_generators, dim, dtype, signed=False)
 
 
 @functools.partial(
@@ -169,31 +167,6 @@ def block_all(
     return corners
 
 
-def apply_word(
-    word: _Word, bases: _Bases, vectors: Float[_AnyArray, "*batch k"]
-) -> Float[Array, "*batch d"]:
-    """Return λ(w)ξ for each vector ξ of k ≤ d entries, padded with zeros to d.
-
-    The d x d product is never formed: few vectors are multiplied letter by letter, for
-    more than k of them the d x k corner is formed once.
-    """
-    bases, vectors = jnp.asarray(bases), jnp.asarray(vectors)
-    dim, used = bases.shape[1], vectors.shape[-1]
-    _check_corner(dim, used, dim)
-    if _permutes(bases):
-        image = represent(word, bases)[:used]
-        padded = jnp.zeros((*vectors.shape[:-1], dim), vectors.dtype)
-        return padded.at[..., image].set(vectors)
-    if math.prod(vectors.shape[:-1]) > used:
-        return vectors @ block(word, bases, dim, used).T
-    letters = _checked_letters(word, len(bases))
-    if len(letters) == 0:
-        return _pad_last(vectors, dim)
-    for letter in letters[::-1]:
-        vectors = vectors @ _factor(letter, bases)[:, : vectors.shape[-1]].T
-    return vectors
-
-
 def _frame(
     key: PRNGKeyArray, dim: int, columns: int, signed: bool
 ) -> Float[Array, "d columns"]:
@@ -292,11 +265,6 @@ def _invert(element: Array) -> Array:
 
 def _permutes(bases: Array) -> bool:
     return bases.ndim == 2
-
-
-def _pad_last(vectors: Float[Array, "*batch k"], dim: int) -> Float[Array, "*batch d"]:
-    widths = [(0, 0)] * (vectors.ndim - 1) + [(0, dim - vectors.shape[-1])]
-    return jnp.pad(vectors, widths)
 
 
 def _checked_letters(word: _Word, n_generators: int) -> Int[_AnyArray, " length"]:

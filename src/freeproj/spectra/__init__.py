@@ -9,13 +9,11 @@ block matrices (`blocks`).
 
 from __future__ import annotations
 
-from freeproj.spectra import block_laws, blocks
+from freeproj.spectra import blocks
 from freeproj.spectra.advice import OwnDataReport, own_data_report, rescale
-from freeproj.spectra.block_laws import (
-    block_moment,
-)
 from freeproj.spectra.blocks import (
     block_matrix,
+    block_moment,
     block_spectra,
     partial_transpose,
 )
@@ -34,7 +32,6 @@ from freeproj.spectra.effective_dimension import (
     limit_effective_dimension,
     predicted_effective_dimension,
 )
-from freeproj.spectra.environments import environment_ridge, environment_risk
 from freeproj.spectra.inner_products import expected_inner_product, inner_product
 from freeproj.spectra.kernel import (
     average_kernel,
@@ -48,7 +45,13 @@ from freeproj.spectra.laws import (
     free_product,
     free_sum,
 )
-from freeproj.spectra.risk import best_ridge, predicted_risk, spectrum_of
+from freeproj.spectra.risk import (
+    best_ridge,
+    environment_ridge,
+    environment_risk,
+    predicted_risk,
+    spectrum_of,
+)
 
 __all__ = [
     "Atoms",
@@ -57,7 +60,6 @@ __all__ = [
     "WordLaw",
     "average_kernel",
     "best_ridge",
-    "block_laws",
     "block_matrix",
     "block_moment",
     "block_spectra",

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Array, Float, Num
 from scipy import stats
-from threadpoolctl import threadpool_limits
 
 from freeproj.projection import words
 from freeproj.spectra import advice_text
@@ -30,7 +27,7 @@ from freeproj.spectra.effective_dimension import (
     effective_dimension,
     predicted_effective_dimension,
 )
-from freeproj.spectra.kernel import Group, draw_words
+from freeproj.spectra.kernel import Group, draw_words, in_threads
 from freeproj.spectra.risk import (
     Factors,
     best_ridge,
@@ -163,15 +160,20 @@ def own_data_report(
         raise ValueError(f"`X` must be one matrix d x p, got shape {data.shape}.")
     gamma = parameter(list(ridges), "ridges", above=0)
     n_trials = default_trials(len(data)) if n_trials is None else n_trials
-    _check_request(lengths, gamma, n_trials)
+    if len(lengths) == 0 or gamma.size == 0:
+        raise ValueError("`lengths` and `ridges` must each hold at least one value.")
+    if n_trials < 0:
+        raise ValueError(f"`n_trials` must not be negative, got {n_trials}.")
     n_words, lengths = int(n_words), [int(length) for length in lengths]
     families = [(words.generators_for(n_words, length), length) for length in lengths]
     mean_share, data, scale = _prepared(data, center, rescale_samples)
     values = np.zeros(data.shape[1]) if target is None else target
     factors = factorise(data, values, intercept=center)
-    t = spectrum_from(factors).eigenvalues
+    spectrum = spectrum_from(factors)
+    t = spectrum.eigenvalues
     n, ell = np.array(families).T[:, :, None]
-    best = [] if target is None else _best_ridges(factors, [(1, 0), *families])
+    every = [] if target is None else [(1, 0), *families]
+    best = [best_ridge(spectrum, *each) for each in every]
     draws = _Draws(n_trials, seed, group, on_progress)
     measured, error, left_out = _measure(factors, families, gamma, best[1:], draws)
     return OwnDataReport(
@@ -229,11 +231,6 @@ def _prepared(
     return (share, *rescale(data)) if scaled else (share, data, 1.0)
 
 
-def _best_ridges(factors: Factors, families: list) -> list[tuple[float, float]]:
-    spectrum = spectrum_from(factors)
-    return [best_ridge(spectrum, n, length) for n, length in families]
-
-
 class _Draws(NamedTuple):
     """How bases are drawn, whatever the family."""
 
@@ -253,19 +250,16 @@ def _measure(
     """
     mean, error = np.full((2, len(families), len(ridges)), np.nan)
     left_out = []
-    # One thread per core and none inside LAPACK; seeds belong to draws, so the result
-    # does not depend on the number of threads.
-    limited = threadpool_limits(1, user_api="blas")
-    with limited, ThreadPoolExecutor(os.cpu_count()) as threads:
-        for row, family in enumerate(families if draws.n_trials else []):
-            at_best = best[row][0] if best else None
-            trial = functools.partial(_trial, factors, family, ridges, at_best, draws)
-            seeds = np.random.SeedSequence([draws.seed, row]).spawn(draws.n_trials)
-            shares, errors = zip(*threads.map(trial, seeds), strict=True)
-            mean[row] = np.mean(shares, axis=0)
-            if len(shares) > 1:
-                error[row] = np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
-            left_out.append(np.mean(errors, axis=0))
+    # Seeds belong to draws, so the result does not depend on the number of threads.
+    for row, family in enumerate(families if draws.n_trials else []):
+        at_best = best[row][0] if best else None
+        trial = functools.partial(_trial, factors, family, ridges, at_best, draws)
+        seeds = np.random.SeedSequence([draws.seed, row]).spawn(draws.n_trials)
+        shares, errors = zip(*in_threads(trial, seeds), strict=True)
+        mean[row] = np.mean(shares, axis=0)
+        if len(shares) > 1:
+            error[row] = np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
+        left_out.append(np.mean(errors, axis=0))
     return mean, error, left_out
 
 
@@ -309,10 +303,3 @@ def _risk(
         gain_error=gain_error,
         predicts=bool(gain.mean() > bar),
     )
-
-
-def _check_request(lengths: Sequence[int], ridges: np.ndarray, n_trials: int) -> None:
-    if len(lengths) == 0 or ridges.size == 0:
-        raise ValueError("`lengths` and `ridges` must each hold at least one value.")
-    if n_trials < 0:
-        raise ValueError(f"`n_trials` must not be negative, got {n_trials}.")

@@ -68,7 +68,7 @@ def warnings(report: OwnDataReport) -> list[str]:
     if dim > n_samples:
         lines.append(
             f"Only {n_samples} samples in {dim} dimensions: d_eff/d cannot exceed p/d "
-            f"= {report.aspect:.3g}. If rows and columns are swapped, use --samples."
+            f"= {report.aspect:.3g}. If rows and columns are swapped, transpose them."
         )
     return lines
 
@@ -149,7 +149,8 @@ def _by_risk(report: OwnDataReport, risk: RiskByLength) -> list[str]:
         f"{value:.4g} (R² {1 - value / risk.zero_risk:.3f}); the measured error is "
         f"{gain} below that of {constant}.",
         f"Words never lower the predicted risk (a theorem); here they cost {between} "
-        "%. Take them for storage or for training on many maps, not for accuracy.",
+        "%. Take them for storage or for training on many projections, not for "
+        "accuracy.",
     ]
 
 

@@ -5,14 +5,13 @@ d_eff = Tr K(K + γ)^-1 = Σ k_i/(k_i + γ). For words of length ℓ over n gene
 data X (d dimensions, p samples, aspect c = p/d) free probability predicts it.
 (Section 4 and appendix C of the paper.)
 
-Two normalisations are in use, and every function says which one it returns:
-`per="dimension"` is d_eff/d, `per="sample"` is d_eff/p = (d_eff/d)/c. The root that
-the paper's theorem names is d_eff/d; the two agree only for c = 1.
+Predictions are d_eff/d, the root that the paper's theorem names; d_eff/p = (d_eff/d)/c,
+and the two agree only for c = 1.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Array, Float, Num
@@ -30,7 +29,6 @@ from freeproj.spectra.roots import increasing_root
 __all__ = [
     "EffectiveRidge",
     "LimitDerivatives",
-    "Per",
     "at_effective_ridge",
     "data_eigenvalues",
     "effective_dimension",
@@ -39,8 +37,6 @@ __all__ = [
     "limit_effective_dimension",
     "predicted_effective_dimension",
 ]
-
-Per = Literal["dimension", "sample"]
 
 _AnyArray = Array | np.ndarray
 
@@ -78,8 +74,6 @@ def limit_effective_dimension(
     n_generators: Values = 16,
     length: Values = 2,
     aspect: Values = 1.0,
-    *,
-    per: Per = "dimension",
 ) -> np.ndarray | float:
     """Return the limit of d_eff/d for data X_ij ~ N(0, 1/d) as d → ∞, p/d → c.
 
@@ -87,9 +81,7 @@ def limit_effective_dimension(
     All arguments broadcast; n and ℓ may be real, n = ∞ included, and ℓ = 0 is the
     kernel X^T X itself. The relative error is below 1e-12.
     """
-    equation = _LimitEquation(ridge, n_generators, length, aspect)
-    y = equation.solve()[1]
-    return as_given(y if _per_dimension(per) else y / equation.aspect)
+    return as_given(_LimitEquation(ridge, n_generators, length, aspect).solve()[1])
 
 
 def limit_derivatives(
@@ -118,8 +110,6 @@ def predicted_effective_dimension(
     ridge: Values,
     n_generators: Values = 16,
     length: Values = 2,
-    *,
-    per: Per = "dimension",
 ) -> np.ndarray | float:
     """Return the predicted d_eff/d for any data.
 
@@ -130,14 +120,8 @@ def predicted_effective_dimension(
         X: the data matrix, one sample per column, not rescaled; or all d eigenvalues
             of XX^T, zeros included.
     """
-    t, aspect = _spectrum_and_aspect(X)
-    if not _per_dimension(per) and aspect is None:
-        raise ValueError(
-            '`per="sample"` needs the number of samples: pass the data matrix X, '
-            "not its eigenvalues."
-        )
-    y = np.asarray(effective_ridge(t, ridge, n_generators, length).share)
-    return as_given(y if _per_dimension(per) else y / aspect)
+    t = non_negative(X, "X") if np.ndim(X) == 1 else data_eigenvalues(np.asarray(X))
+    return effective_ridge(t, ridge, n_generators, length).share
 
 
 def effective_ridge(
@@ -157,8 +141,18 @@ def effective_ridge(
         parameter(n_generators, "n_generators", least=1, infinite=True),
         parameter(length, "length", least=0),
     )
-    solved = _solve_ridge(t, *(each.ravel() for each in (ridge, n, ell)))
-    return EffectiveRidge(*(as_given(each.reshape(ridge.shape)) for each in solved))
+    shape, ridge, n, ell = ridge.shape, ridge.ravel(), n.ravel(), ell.ravel()
+
+    def residual(log_kappa):
+        # Long words may send the search far off; near the root the bound has no effect.
+        kappa = np.exp(np.minimum(log_kappa, 700.0))
+        found, _, drag = at_effective_ridge(t, kappa, n, ell)
+        return found - np.log(kappa) + log_kappa - np.log(ridge), 1 + drag
+
+    kappa = np.exp(increasing_root(residual, np.log(ridge)))
+    _, share, drag = at_effective_ridge(t, kappa, n, ell)
+    solved = (kappa, share, 1 / (1 + drag))
+    return EffectiveRidge(*(as_given(each.reshape(shape)) for each in solved))
 
 
 def data_eigenvalues(X: Num[_AnyArray, "d p"]) -> Float[np.ndarray, " d"]:
@@ -234,31 +228,3 @@ def at_effective_ridge(
     seen = t / (t + kappa[:, None])
     by_words = 1 / one_less_y - q / one_less_yq
     return log_ridge, seen.mean(axis=-1), ell * by_words * np.mean(kept * seen, axis=-1)
-
-
-def _solve_ridge(
-    t: np.ndarray, ridge: np.ndarray, n: np.ndarray, ell: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Solve log κ = log γ + ℓ·log((1 - y/n)/(1 - y)); return κ, y and dlog κ/dlog γ."""
-
-    def residual(log_kappa):
-        # Long words may send the search far off; near the root the bound has no effect.
-        kappa = np.exp(np.minimum(log_kappa, 700.0))
-        found, _, drag = at_effective_ridge(t, kappa, n, ell)
-        return found - np.log(kappa) + log_kappa - np.log(ridge), 1 + drag
-
-    kappa = np.exp(increasing_root(residual, np.log(ridge)))
-    _, share, drag = at_effective_ridge(t, kappa, n, ell)
-    return kappa, share, 1 / (1 + drag)
-
-
-def _spectrum_and_aspect(X: Values) -> tuple[np.ndarray, float | None]:
-    if np.ndim(X) == 1:
-        return non_negative(X, "X"), None
-    return data_eigenvalues(np.asarray(X)), np.shape(X)[1] / np.shape(X)[0]
-
-
-def _per_dimension(per: str) -> bool:
-    if per not in ("dimension", "sample"):
-        raise ValueError(f'`per` must be "dimension" or "sample", got {per!r}.')
-    return per == "dimension"

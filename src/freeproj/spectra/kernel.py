@@ -13,9 +13,9 @@ U[σ(j), j] = 1, as `freeproj.projection.matrices` draws them. (Section 4 of the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
@@ -29,6 +29,7 @@ __all__ = [
     "draw_bases",
     "draw_words",
     "gaussian_data",
+    "in_threads",
     "sample_root_singular_values",
 ]
 
@@ -54,7 +55,10 @@ def average_kernel(
         keep_ones: every permutation fixes the all-ones vector, which gives K one
             eigenvalue far outside; False takes that vector out of the data.
     """
-    image = _word_image(X, bases, length, keep_ones)
+    data = data_matrix(X)
+    _check_length(length)
+    mean = _mean_of_bases(bases, data.shape[-2])
+    image = _apply_power(mean, data if keep_ones else _without_ones(data), length)
     return np.swapaxes(image, -1, -2) @ image
 
 
@@ -78,7 +82,9 @@ def sample_root_singular_values(
     data = data_matrix(X)
     _check_sampling(data, n_generators, length, n_trials, group)
     data = data if keep_ones else _without_ones(data)
-    blocks = list(_blocks(n_trials, n_generators, data.shape[-2]))
+    size = max(1, _SLAB // (n_generators * data.shape[-2] ** 2))
+    starts = range(0, n_trials, size)
+    blocks = [slice(start, min(start + size, n_trials)) for start in starts]
     seeds = np.random.SeedSequence(seed).spawn(len(blocks))
 
     def work(block: slice, block_seed: np.random.SeedSequence) -> np.ndarray:
@@ -89,16 +95,23 @@ def sample_root_singular_values(
         return _singular_values(_apply_power(mean, own, length))
 
     parts = []
-    # One thread per core and none inside LAPACK, which releases the interpreter's lock:
-    # its own threads wait for each other at every step of such small matrices. Seeds
-    # belong to blocks, so the result does not depend on the number of threads.
+    # Seeds belong to blocks, so the result does not depend on the number of threads.
+    for block, part in zip(blocks, in_threads(work, blocks, seeds), strict=True):
+        parts.append(part)
+        if on_progress is not None:
+            on_progress((block.stop - block.start) * n_generators)
+    return np.concatenate(parts)
+
+
+def in_threads(work: Callable, *arguments: Iterable) -> Iterator[Any]:
+    """Yield work(*each) in order: one thread per core, and none inside LAPACK.
+
+    LAPACK releases the interpreter's lock. Its own threads would wait for each other in
+    busy loops at every step of small matrices.
+    """
     limited = threadpool_limits(1, user_api="blas")
     with limited, ThreadPoolExecutor(os.cpu_count()) as threads:
-        for block, part in zip(blocks, threads.map(work, blocks, seeds), strict=True):
-            parts.append(part)
-            if on_progress is not None:
-                on_progress((block.stop - block.start) * n_generators)
-    return np.concatenate(parts)
+        yield from threads.map(work, *arguments)
 
 
 def draw_bases(
@@ -128,14 +141,6 @@ def gaussian_data(
     return rng.standard_normal((n_trials, dim, n_samples)) / np.sqrt(dim)
 
 
-def _word_image(X, bases, length: int, keep_ones: bool) -> np.ndarray:
-    """Return A^ℓ X."""
-    data = data_matrix(X)
-    _check_length(length)
-    mean = _mean_of_bases(bases, data.shape[-2])
-    return _apply_power(mean, data if keep_ones else _without_ones(data), length)
-
-
 def _mean_of_bases(bases, dim: int) -> np.ndarray:
     """Return A = ΣU/√n."""
     bases = np.asarray(bases)
@@ -148,7 +153,10 @@ def _mean_of_bases(bases, dim: int) -> np.ndarray:
     if bases.dtype.kind not in "iufc":
         raise ValueError(f"`bases` must hold numbers, got dtype {bases.dtype}.")
     if permutes:
-        _check_permutations(bases)
+        if (np.sort(bases, axis=-1) != np.arange(dim)).any():
+            raise ValueError(
+                "Integer `bases` must be permutations: each row holds 0..d-1 once."
+            )
         return _sum_of_permutations(bases) / np.sqrt(bases.shape[-2])
     # Sum first: n times fewer numbers are left to convert and to check.
     total = bases.sum(axis=-3, dtype=None if bases.dtype.kind == "c" else np.float64)
@@ -177,12 +185,6 @@ def _without_ones(data: np.ndarray) -> np.ndarray:
     return data - data.mean(axis=-2, keepdims=True)
 
 
-def _blocks(n_trials: int, n_generators: int, dim: int) -> Iterator[slice]:
-    size = max(1, _SLAB // (n_generators * dim**2))
-    for start in range(0, n_trials, size):
-        yield slice(start, min(start + size, n_trials))
-
-
 def _draw_sum(
     rng: np.random.Generator, n_trials: int, n_generators: int, dim: int, group: Group
 ) -> np.ndarray:
@@ -206,16 +208,6 @@ def _sum_of_permutations(permutations: np.ndarray) -> np.ndarray:
     trial = np.arange(len(flat))[:, None, None]
     np.add.at(counts, (trial, flat, np.arange(dim)), 1.0)
     return counts.reshape(*trials, dim, dim)
-
-
-def _check_permutations(bases: np.ndarray) -> None:
-    if not np.array_equal(
-        np.sort(bases, axis=-1),
-        np.broadcast_to(np.arange(bases.shape[-1]), bases.shape),
-    ):
-        raise ValueError(
-            "Integer `bases` must be permutations: each row holds 0..d-1 once."
-        )
 
 
 def _check_length(length: int) -> None:

@@ -19,20 +19,18 @@ import numpy as np
 
 from freeproj.spectra.checks import Computed, Number, Values, non_negative, parameter
 from freeproj.spectra.facts import PointMasses
-from freeproj.spectra.series import (
+from freeproj.spectra.roots import bracketed_root
+from freeproj.spectra.transforms import (
+    Law,
+    LawWithChi,
+    LawWithPsi,
     cumulants,
+    follow,
     from_cumulants,
     over,
     power,
     series,
     times,
-)
-from freeproj.spectra.transforms import (
-    Law,
-    LawWithChi,
-    LawWithPsi,
-    bracketed_root,
-    follow,
 )
 
 __all__ = [

@@ -13,6 +13,9 @@ themselves are in `freeproj.spectra.laws`: each states either ψ (`LawWithPsi`) 
 monotone and a bracketed root is safe. From there ψ is followed along a circle around
 zero into the complex plane: it is analytic off [0, ∞), so that no choice between roots
 ever arises.
+
+Moments m_k, free cumulants k_j and the inverse χ of ψ(z) = Σ m_k z^k follow from each
+other by Lagrange's formula: power series, as arrays of coefficients from order 0 on.
 """
 
 from __future__ import annotations
@@ -24,10 +27,23 @@ from typing import Any
 import numpy as np
 
 from freeproj.spectra import facts
-from freeproj.spectra.checks import Computed, Values, as_given
-from freeproj.spectra.series import from_inverse, inverse
+from freeproj.spectra.checks import Computed, Number, Values, as_given
+from freeproj.spectra.roots import bracketed_root
 
-__all__ = ["Law", "LawWithChi", "LawWithPsi", "bracketed_root", "follow"]
+__all__ = [
+    "Law",
+    "LawWithChi",
+    "LawWithPsi",
+    "cumulants",
+    "follow",
+    "from_cumulants",
+    "from_inverse",
+    "inverse",
+    "over",
+    "power",
+    "series",
+    "times",
+]
 
 # A step along the circle brings z this factor closer to the cut [0, ∞); where that is
 # not enough, smaller steps are tried.
@@ -139,7 +155,15 @@ class LawWithChi(Law):
         return self.chi_and_slope(w)[0]
 
     def psi_negative(self, z):
-        return _inverse_of_chi(self, z)
+        # In v, w = -(1 - mass at 0)·sigmoid(v), the logarithm of -χ has a slope of at
+        # least one, so that its value at v = 0 brackets the root.
+        mass, target = 1 - self.mass_at_zero, np.log(-z)
+
+        def excess(v, target):
+            return np.log(-self.chi_negative(-mass / (1 + np.exp(-v)))) - target
+
+        reach = np.abs(excess(np.zeros(z.shape), target)) + 1e-9
+        return -mass / (1 + np.exp(-bracketed_root(excess, -reach, reach, target)))
 
     def psi_upper(self, z):
         def newton(w, z):
@@ -148,24 +172,6 @@ class LawWithChi(Law):
 
         w = follow(newton, z, self.psi_negative(-np.abs(z)))
         return w, 1 / (z * self.chi_and_slope(w)[1])
-
-
-def _inverse_of_chi(law: Law, z: Computed) -> Computed:
-    """Return the w in (-(1 - mass at 0), 0) with χ(w) = z < 0.
-
-    In v, w = -(1 - mass)·sigmoid(v), the logarithm of -χ has a slope of at least one,
-    so that its value at v = 0 brackets the root.
-    """
-    mass, target = 1 - law.mass_at_zero, np.log(-z)
-
-    def place(v):
-        return -mass / (1 + np.exp(-v))
-
-    def excess(v, target):
-        return np.log(-law.chi_negative(place(v))) - target
-
-    reach = np.abs(excess(np.zeros(z.shape), target)) + 1e-9
-    return place(bracketed_root(excess, -reach, reach, target))
 
 
 def follow(
@@ -183,8 +189,8 @@ def follow(
     """
     z, start = np.asarray(z), np.asarray(start)
     angle = np.abs(np.angle(z))  # -π where the imaginary part is -0
-    nearest = angle.min(initial=np.pi)
-    n_steps = int(np.ceil(np.log(np.pi / nearest) / -np.log(approach)))
+    halvings = np.log(np.pi / angle.min(initial=np.pi)) / -np.log(approach)
+    n_steps = int(np.ceil(halvings))
     w: Any = start.astype(complex)
     last = w
     for k in range(1, n_steps + 1):
@@ -207,18 +213,6 @@ def follow(
     return w
 
 
-def bracketed_root(
-    function: Callable, low: Computed, high: Computed, parameter: Computed
-) -> Computed:
-    """Return the root of an increasing function(u, parameter) between its bounds."""
-    from scipy.optimize import elementwise  # slow to import, and seldom needed
-
-    result = elementwise.find_root(function, (low, high), args=(parameter,))
-    if not np.all(result.success):
-        raise ArithmeticError("No root between its bounds; are the arguments extreme?")
-    return result.x
-
-
 def _off_the_cut(z: Values | complex) -> Computed:
     z = np.asarray(z)
     if z.dtype.kind not in "iufc":
@@ -230,3 +224,54 @@ def _off_the_cut(z: Values | complex) -> Computed:
             "imaginary part."
         )
     return z
+
+
+def series(head: list[float], order: int) -> np.ndarray:
+    """Return a polynomial as a series."""
+    return np.pad(np.array(head, float), (0, order + 1))[: order + 1]
+
+
+def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the product."""
+    return np.convolve(a, b)[: len(a)]
+
+
+def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the quotient."""
+    return times(a, power(b, -1))
+
+
+def power(a: np.ndarray, exponent: Number) -> np.ndarray:
+    """Return a power of a series with a[0] > 0, by its differential equation."""
+    result = np.zeros(len(a))
+    result[0] = a[0] ** float(exponent)
+    for k in range(1, len(a)):
+        j = np.arange(1, k + 1)
+        terms = (exponent * j - (k - j)) * a[j] * result[k - j]
+        result[k] = terms.sum() / (k * a[0])
+    return result
+
+
+def cumulants(moments: np.ndarray) -> np.ndarray:
+    """Return free cumulants: k_j = -[z^j] M(z)^(1-j)/(j - 1), k_1 = m_1."""
+    found = [-power(moments, 1 - j)[j] / (j - 1) for j in range(2, len(moments))]
+    return np.array([0.0, *moments[1:2], *found])
+
+
+def from_cumulants(cumulants: np.ndarray) -> np.ndarray:
+    """Return moments: m_j = [z^j] C(z)^(j+1)/(j + 1), C = 1 + Σ k_j z^j."""
+    one = cumulants + series([1.0], len(cumulants) - 1)
+    return np.array([power(one, j + 1)[j] / (j + 1) for j in range(len(one))])
+
+
+def inverse(moments: np.ndarray) -> np.ndarray:
+    """Return w/χ(w), which multiplies like 1/S up to 1 + w; one order less."""
+    psi = moments[1:]  # ψ(z)/z
+    chi = [power(psi, -k)[k - 1] / k for k in range(1, len(moments))]  # χ(w)/w
+    return over(series([1.0], len(psi) - 1), np.array(chi))
+
+
+def from_inverse(inverse: np.ndarray) -> np.ndarray:
+    """Return moments from w/χ(w): m_k = (1/k) [w^(k-1)] (w/χ(w))^k."""
+    found = [power(inverse, k)[k - 1] / k for k in range(1, len(inverse))]
+    return np.array([1.0, *found])

@@ -89,7 +89,7 @@ def _unit(size: int) -> Box:
 
 def _suits_left(task: Any, seen: Seen) -> Float32[np.ndarray, "4"]:
     """Return the share of each suit that is still in the deck."""
-    dealt = seen.state.deck[: seen.state.position + 1] % 4
+    dealt = seen.state.deck[: seen.state.time + 1] % 4
     left = 1.0 - np.bincount(dealt, minlength=4) / (task.n_cards / 4)
     return left.astype(np.float32)
 
@@ -113,8 +113,8 @@ def _repeat_previous(task: Any) -> PopgymView:
     n_kept = task.delay + 1  # POPGym counts the open card as the first of its k
 
     def state(seen: Seen) -> Any:
-        first = seen.state.position + 1 - n_kept
-        kept = seen.state.deck[max(first, 0) : seen.state.position + 1]
+        first = seen.state.time + 1 - n_kept
+        kept = seen.state.deck[max(first, 0) : seen.state.time + 1]
         suits = np.pad(np.asarray(kept, np.int64) % 4, (max(-first, 0), 0))
         return suits, _suits_left(task, seen)
 
@@ -145,7 +145,7 @@ def _count_recall(task: Any) -> PopgymView:
 
 def _higher_lower(task: Any) -> PopgymView:
     def state(seen: Seen) -> Any:
-        ranks = seen.state.deck[: seen.state.position + 1] // 4
+        ranks = seen.state.deck[: seen.state.time + 1] // 4
         dealt = np.bincount(ranks, minlength=13) / 4 / task.n_decks
         return dealt.astype(np.float32)
 
