@@ -32,12 +32,14 @@ def test_every_command_has_help(freeproj, command):
     assert "Usage: freeproj" in shown.out
 
 
-def test_help_imports_neither_jax_nor_drawing():
+@pytest.mark.parametrize("command", [[], ["sweep"], ["table"], ["published"]])
+def test_help_imports_neither_jax_nor_drawing(command):
     code = (
         "import sys\n"
         "from freeproj.cli import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit:\n    raise\n"
-        "heavy = {'jax', 'numpy', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        f"try:\n    main([*{command}, '--help'])\nexcept SystemExit:\n    raise\n"
+        "heavy = {'jax', 'matplotlib'} & set(sys.modules)\n"
+        f"heavy |= set() if {command} else {{'numpy', 'rich'}} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -16,7 +16,6 @@ from freeproj.cli.options import (
     set_option,
 )
 from freeproj.experiments.progress import working
-from freeproj.report.figures import FIGURES, find, make_figure
 
 if TYPE_CHECKING:
     from freeproj.experiments.dataset import Dataset
@@ -55,6 +54,8 @@ def figure(
 
     `freeproj figures` lists the names.
     """
+    from freeproj.report.figures import find, make_figure
+
     options, dataset = parse_settings(settings), None
     needs_runs = find(name).needs_runs and numbers_from is None
     if runs is not None and not needs_runs:
@@ -92,6 +93,8 @@ def _usual_runs() -> Path | None:
 @import_option
 def figures() -> None:
     """List the figures that `freeproj figure` can draw."""
+    from freeproj.report.figures import FIGURES, find
+
     width = max(map(len, FIGURES))
     for spec in map(find, FIGURES):
         runs = " [needs --runs]" if spec.needs_runs else ""

@@ -15,7 +15,6 @@ from rich.table import Table
 
 from freeproj.cli.output import number
 from freeproj.experiments.progress import held_out
-from freeproj.experiments.study import cell_names
 from freeproj.findings.labels import duration
 from freeproj.storage.names import printable
 
@@ -64,6 +63,8 @@ class SweepView:
     """Display of the events of a sweep; `n_done` counts the runs that are done."""
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
+        from freeproj.experiments.study import cell_names
+
         self._runs = {
             config: _RunState(config, f"{name} seed {config.seed}")
             for config, name in zip(configs, cell_names(configs), strict=True)

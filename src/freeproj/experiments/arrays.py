@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from freeproj.storage.arrays import read_arrays
-from freeproj.storage.files import DAMAGED, check_regular, write_atomically
+from freeproj.storage.files import DAMAGED, write_atomically
 
 __all__ = ["check_finite", "load_tree", "save_tree", "tree_digest"]
 
@@ -44,7 +44,6 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
     """Read the arrays that `save_tree` stored into a tree of the same structure."""
     leaves, structure = jax.tree.flatten(like)
     try:
-        check_regular(path)
         arrays = read_arrays(path)
         count = sum(name.isdecimal() for name in arrays)
         stored = [arrays[f"{i:05d}"] for i in range(count)]

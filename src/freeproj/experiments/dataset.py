@@ -36,7 +36,6 @@ from freeproj.experiments.measures import (
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
 from freeproj.experiments.store import load_records, save_records, tidy_rows, write_csv
-from freeproj.experiments.study import stated_before
 from freeproj.storage.files import check_regular
 from freeproj.storage.names import suggestion
 
@@ -282,6 +281,8 @@ def _read_source(source: str | Path) -> Dataset:
     if str(source).startswith("published:"):
         name = str(source).partition(":")[2]
         found = _load(_published(name))
+        from freeproj.experiments.study import stated_before
+
         stated = stated_before(name)
         meta = {"study": name, "looks": stated.get("looks", 1), "stated": stated}
         meta |= found.meta

@@ -102,6 +102,9 @@ class Run:
         self.folder = folder
         self.config = config
         self._synced = -math.inf  # monotonic time of the last synced state
+        self._log = folder / "log.jsonl"
+        self._checkpoint = folder / "checkpoint" / "state.npz"
+        self._latest = folder / "checkpoint" / "latest.npz"
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r}, {self.health})"
@@ -245,18 +248,6 @@ class Run:
                     f"{self.folder} is being written by another process; wait for it."
                 ) from None
             yield
-
-    @property
-    def _log(self) -> Path:
-        return self.folder / "log.jsonl"
-
-    @property
-    def _checkpoint(self) -> Path:
-        return self.folder / "checkpoint" / "state.npz"
-
-    @property
-    def _latest(self) -> Path:
-        return self.folder / "checkpoint" / "latest.npz"
 
     def _has_logged(self, n_done: int) -> bool:
         try:

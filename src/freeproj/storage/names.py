@@ -109,34 +109,32 @@ def is_own_name(name: str) -> bool:
 @contextlib.contextmanager
 def named_by(source: object) -> Iterator[None]:
     """Say what names the modules that are imported in this block: a file, a run."""
-    if _SOURCE.get() is None:  # what is forbidden stays so
+    forbidden = _SOURCE.get() is None  # and stays so
+    with _set(_SOURCE, None if forbidden else str(source)):
         yield
-        return
-    token = _SOURCE.set(str(source))
-    try:
-        yield
-    finally:
-        _SOURCE.reset(token)
 
 
 @contextlib.contextmanager
 def without_imports() -> Iterator[None]:
     """Refuse to import modules of a user in this block: it only reads."""
-    token = _SOURCE.set(None)
-    try:
+    with _set(_SOURCE, None):
         yield
-    finally:
-        _SOURCE.reset(token)
 
 
 @contextlib.contextmanager
 def announcing(tell: Callable[[str], None]) -> Iterator[None]:
     """Call `tell` with a line for every module of a user before it is imported."""
-    token = _TELL.set(tell)
+    with _set(_TELL, tell):
+        yield
+
+
+@contextlib.contextmanager
+def _set(variable: ContextVar, value: Any) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _TELL.reset(token)
+        variable.reset(token)
 
 
 def import_name(name: str, kind: str = "object") -> Any:
