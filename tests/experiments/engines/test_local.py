@@ -7,17 +7,24 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 import freeproj
 from freeproj.experiments.dataset import read_dataset
-from freeproj.experiments.engines import split_finished
+from freeproj.experiments.engines import local, remote, split_finished
 from freeproj.experiments.engines.costs import run_bytes, run_seconds, work
 from freeproj.experiments.engines.local import measure_costs, run_local
 from freeproj.experiments.run import open_run
-from freeproj.experiments.settings import read_config, run_name, to_toml
+from freeproj.experiments.settings import (
+    config_from,
+    read_config,
+    run_name,
+    to_toml,
+)
 
 SETTINGS = {"task": "HigherLower", "n_updates": 40, "evaluation.every": 10}
 CONFIGS = [read_config("smoke", SETTINGS | {"seed": seed}) for seed in range(3)]
@@ -225,3 +232,58 @@ def test_jobs_must_be_positive(tmp_path):
         run_local(CONFIGS, tmp_path, jobs=0)
     assert run_local([], tmp_path) == []
     assert measure_costs([]) == []
+
+
+class FakeWorker:
+    """Answers without training, as it is told for each seed; remembers its orders."""
+
+    script: ClassVar[dict[int, list[str]]] = {}
+    begun: ClassVar[list["FakeWorker"]] = []
+
+    def __init__(self):
+        self.begun.append(self)
+
+    def ask(self, order, configs, out):
+        for number, text in enumerate(configs):
+            seed = config_from(tomllib.loads(text)).seed
+            kind = self.script[seed].pop(0)
+            if kind == "died":
+                yield {"kind": "died", "text": "gone"}
+                return
+            if kind == "done":
+                yield {"kind": "row", "run": number, "row": {"update": 1}}
+            yield {"kind": kind, "run": number, "row": {"update": 1}, "text": kind}
+
+    def kill(self):
+        """Do nothing."""
+
+    end = kill
+
+
+@pytest.mark.parametrize("seeds_together", [1, 3])
+def test_each_answer_of_a_worker_has_its_end(seeds_together, tmp_path, monkeypatch):
+    script = {0: ["died", "done"], 1: ["locked", "done"], 2: ["diverged"]}
+    monkeypatch.setattr(FakeWorker, "script", script)
+    monkeypatch.setattr(FakeWorker, "begun", [])
+    monkeypatch.setattr(local, "WorkerProcess", FakeWorker)
+    monkeypatch.setattr(remote, "_POLL", 0.01)
+    events = []
+    outcomes = run_local(
+        CONFIGS, tmp_path, jobs=1, seeds_together=seeds_together, report=events.append
+    )
+    assert [outcome.error for outcome in outcomes] == ["", "", "diverged"]
+    kinds = [[e.kind for e in events if e.config == each] for each in CONFIGS]
+    assert kinds[0] == ["started", "retry", "started", "row", "done"]
+    assert kinds[1][-3:] == ["elsewhere", "row", "done"]
+    assert kinds[2][-1] == "failed"
+    assert len(FakeWorker.begun) == 2, "a new process after one that died"
+
+
+def test_a_run_that_gets_no_further_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(FakeWorker, "script", {0: ["failed"] * 2, 1: ["done"]})
+    monkeypatch.setattr(local, "WorkerProcess", FakeWorker)
+    events = []
+    outcomes = run_local(CONFIGS[:2], tmp_path, jobs=1, report=events.append)
+    assert [outcome.error for outcome in outcomes] == ["failed", ""]
+    kinds = [event.kind for event in events if event.config == CONFIGS[0]]
+    assert kinds == ["started", "retry", "started", "failed"]
