@@ -6,6 +6,7 @@ follow, the last card's suit first, while spades is shown as a placeholder. A ri
 answer earns 1/n, a wrong one -1/n; actions taken while watching earn nothing.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 from typing import Any, ClassVar

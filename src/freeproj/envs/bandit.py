@@ -5,6 +5,7 @@ Observation: whether the last pull paid, one-hot; "no" before the first one. A p
 pays earns 1/T, any other costs 1/T; the trial is truncated after T pulls.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 from typing import Any, ClassVar, NamedTuple

@@ -10,6 +10,7 @@ Ships are placed one by one, each uniformly among the straight placements that a
 free. This is POPGym's distribution: it draws start and direction until they fit.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 import functools

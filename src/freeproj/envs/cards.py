@@ -5,6 +5,7 @@ A card is a number 0..51 as POPGym counts: rank `card // 4` (ace, 2, …, king) 
 which they are dealt; it is drawn once, at `reset`, and a step only moves along it.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 import abc

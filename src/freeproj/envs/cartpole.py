@@ -6,6 +6,7 @@ reward POPGym's: 1/limit for every step, the last one included. A trial terminat
 (Appendix D.1.)
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 import math

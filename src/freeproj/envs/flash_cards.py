@@ -7,6 +7,7 @@ for which suit has to be learned from rewards, and holds for all trials of an ep
 Not a task of the paper.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 from typing import Any, ClassVar, NamedTuple

@@ -4,6 +4,7 @@ Observation: the open card's rank, one-hot. Action 0 says higher, 1 lower. With 
 a right answer earns 1/n, a wrong one -1/n, a tie nothing. (Appendix D.1.)
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 from typing import Any, ClassVar

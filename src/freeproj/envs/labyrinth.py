@@ -19,6 +19,7 @@ from there. There are as many jumps as the grid has cells. (With negligible prob
 a room is left out, as in mazelib.) The entrances lie in opposite outer walls.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 import abc

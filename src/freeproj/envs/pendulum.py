@@ -6,6 +6,7 @@ cost into a reward (h - cost)/(h·limit), h = 16.2736044/2, between -1/limit and
 A trial is only ever truncated, at the limit. (Beyond the paper; continuous actions.)
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from __future__ import annotations
 
 import math
@@ -90,7 +91,8 @@ class StatelessPendulum(Game):
     def advance(
         self, state: PendulumState, action: Array, luck: Any, params: PendulumParams
     ) -> tuple[PendulumState, Array]:
-        following, cost = move(state, self.action_space.clip(action)[0], params)
+        space: Any = self.action_space
+        following, cost = move(state, space.clip(action)[0], params)
         return following, (HALF_COST - cost) / HALF_COST / self.time_limit
 
     def observe(self, state: PendulumState) -> Float[Array, "2"]:

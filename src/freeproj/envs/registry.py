@@ -51,8 +51,10 @@ class Family:
 
     @property
     def popgym_name(self) -> str | None:
-        """What POPGym calls the family; what derives from one of its tasks is none."""
-        return getattr(self.factory, "__dict__", {}).get("popgym_name")
+        """What POPGym calls the family, if this is the class's own, and no other."""
+        made: Any = self.factory
+        own = isinstance(made, type) and made.__name__ == self.name
+        return vars(made).get("popgym_name") if own else None
 
     def make(self, level: str = "", **numbers: Any) -> Environment:
         """Return the task at a level, by default the first, with its numbers or own."""
