@@ -160,7 +160,9 @@ def ask_analyses(found: Mapping[str, Numbers]) -> dict[str, Answer]:
 
 @functools.lru_cache(maxsize=128)
 def _asked(name: str, study: Dataset) -> dict[str, Answer]:
-    return ask_apart(name, CLAIMS.resolve(name), study)
+    question = CLAIMS.resolve(name)
+    assert isinstance(question, Question)
+    return ask_apart(name, question, study)
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
-_AGENTS = ("blind", "frame", "no projection", "RP", "FRP")  # the order is the colours'
+_AGENTS = ("trained blind", "frame", "no projection", "RP", "FRP")  # in colours' order
 
 
 def compute(dataset: Dataset) -> dict[str, np.ndarray]:
@@ -69,7 +69,7 @@ def _agent(settings: Mapping[str, Any]) -> str:
         return ""
     seen = settings.get("observation", "projected")
     if seen != "projected":
-        return {"none": "blind", "plain": "no projection"}.get(str(seen), "")
+        return {"none": "trained blind", "plain": "no projection"}.get(str(seen), "")
     if settings.get("encoder") == "frame":
         return "frame"
     return "RP" if settings.get("projection.length") == 1 else "FRP"

@@ -1,7 +1,7 @@
 """The tables by name: a dataset goes in, a text comes out.
 
 `table-results` (Table 1), `table-lengths` (Table 2), `table-held-out` (runs tested on a
-task that they were not trained on) and `table-maps` (returns on every test map).
+task that they were not trained on) and `table-maps` (returns on every test projection).
 Further ones: `TABLES.add(name, TableSpec)`.
 """
 
@@ -48,7 +48,11 @@ for _name, _spec in {
         *("Returns on a task held out from training", *_RESULTS),
         {"protocol": "task"},
     ),
-    "table-maps": ("Returns per trial on every test map", map_records, maps_grid),
+    "table-maps": (
+        "Returns per trial on every test projection",
+        map_records,
+        maps_grid,
+    ),
 }.items():
     TABLES.add(_name, TableSpec(*_spec))
 

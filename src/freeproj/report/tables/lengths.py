@@ -16,7 +16,7 @@ import numpy as np
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import make_cells
-from freeproj.findings.labels import axis_name, run_counts, value_text
+from freeproj.findings.labels import axis_name, run_counts, short_value
 from freeproj.findings.numbers import PAPER_LENGTHS
 from freeproj.report.tables.grid import NONE, Column, Grid, number_text
 from freeproj.stats import HalfChoice, half_choice
@@ -82,7 +82,7 @@ def lengths_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     axes = list(records[0].settings) if records else ["task"]
     columns = (
         *(Column(axis_name(axis), True) for axis in axes),
-        Column("paper ℓ*", rank=3),
+        Column("paper ℓ*"),
         Column("best ℓ"),
         *(Column(f"ℓ={ell}", rank=1) for ell in lengths),
         Column("ℓ by half", rank=2),
@@ -109,7 +109,7 @@ def _row(
     tested = choice is not None and not math.isnan(choice.mean)
     counts = sorted(set(record.n_seeds.values())) or [0]
     return (
-        *(value_text(axis, record.settings[axis]) for axis in axes),
+        *(short_value(axis, record.settings[axis]) for axis in axes),
         str(record.paper or NONE),
         str(record.best or NONE),
         *(number_text(record.means.get(ell, math.nan)) for ell in lengths),

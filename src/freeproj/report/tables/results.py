@@ -55,8 +55,9 @@ class ResultRecord:
     difference: Finding | None  # against ℓ = 1
     audit: Audit
     levels: Levels
-    luck: ChanceLine | None  # of the luckiest policy that never learns
+    by_chance: ChanceLine | None  # of a policy that never learns, the largest
     budget: tuple[int, int]  # updates of the shortest and of the longest run
+    steps: int  # of the environments in an update
     n_unfinished: float  # share of episodes that did not end
     without_verdict: str  # why there is none
     sees_reward: bool
@@ -85,8 +86,8 @@ class ResultRecord:
             "blind": self.levels.blind,
             "headroom": self.levels.headroom,
             "ceiling": self.levels.ceiling,
-            "chance_mmer": self.luck.mmer if self.luck else _NAN,
-            "chance_mmer_policy": self.luck.policy if self.luck else "",
+            "chance_mmer": self.by_chance.mmer if self.by_chance else _NAN,
+            "chance_mmer_policy": self.by_chance.policy if self.by_chance else "",
             "updates_min": self.budget[0],
             "updates_max": self.budget[1],
             "unfinished": self.n_unfinished,
@@ -107,8 +108,9 @@ def result_records(
             difference=compared.get(runs[0]),
             audit=uses_observation(cells, [key]),
             levels=cells.levels(key),
-            luck=_luck(cells, key),
+            by_chance=_by_chance(cells, key),
             budget=_budget(runs),
+            steps=int(cells.get(key, "n_envs", 0)) * int(cells.get(key, "n_steps", 0)),
             n_unfinished=_unfinished(cells, key),
             without_verdict=_reason(cells, key, compared.get(runs[0])),
             sees_reward=bool(cells.get(key, "previous_reward", False)),
@@ -137,7 +139,7 @@ def results_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
         _task_rows(list(group), axes, columns)
         for _, group in groupby(records, key=lambda record: record.task)
     ]
-    title = "Held-out return of an episode"
+    title = "Held-out return of an episode, the paper's Table 1 below ours"
     return Grid(title, columns, groups, _notes(records, dataset))
 
 
@@ -160,8 +162,8 @@ def _unfinished(cells: Cells, key: Key) -> float:
     return cut / (ended + cut) if ended + cut else _NAN
 
 
-def _luck(cells: Cells, key: Key) -> ChanceLine | None:
-    """Return the luckiest policy that never learns, with its MMER in as many tests."""
+def _by_chance(cells: Cells, key: Key) -> ChanceLine | None:
+    """Return the policy that never learns with the largest MMER in as many tests."""
     levels = cells.levels(key)
     seen = [column[column > 0] for column in _episodes(cells, key, "n_finished")]
     n_evaluations = round(np.mean([len(each) for each in seen])) if seen else 0
@@ -217,6 +219,8 @@ def _task_rows(
     trials = f"{levels.n_trials} trial" + "s" * (levels.n_trials != 1)
     low, high = (end(r.budget[i] for r in records) for i, end in ((0, min), (1, max)))
     updates = f"{_span(low, high)} updates"
+    if most := max(r.budget[1] * r.steps for r in records):
+        updates += f" ({most / 1e6:.2g} M steps)"
     rows = [(f"{task_title(records[0].task)}: {trials}, {updates}", *[""] * blank)]
     several = len({record.settings["memory"] for record in records}) > 1
     rows += [_row(record, axes, several) for record in records]
@@ -229,10 +233,10 @@ def _task_rows(
             rows.append((f"  {label}", *shown))
 
     line("chance", levels.chance)
-    lucks = [record.luck for record in records if record.luck is not None]
-    if lucks:
-        best = max(lucks, key=lambda each: each.mmer)
-        line(f"luck: {_short(best.policy)}", best.mean, best.mmer)
+    chances = [record.by_chance for record in records if record.by_chance is not None]
+    if chances:
+        best = max(chances, key=lambda each: each.mmer)
+        line(f"by chance: {_short(best.policy)}", best.mean, best.mmer)
     line(f"open loop: {_short(levels.blind_name)}", levels.blind)
     if records[0].sees_reward:
         line("reward only", levels.reward_only)
@@ -281,7 +285,9 @@ def _row(
 def _short(policy: str) -> str:
     """Name a row of actions by initials: "left right right left" is LRRL."""
     row = policy.removesuffix(", repeated")
-    return policy if row == policy else "".join(w[0].upper() for w in row.split())
+    if row == policy:
+        return policy.replace("random map", "lookup")
+    return "".join(word[0].upper() for word in row.split())
 
 
 def _span(low: int, high: int) -> str:
@@ -329,9 +335,9 @@ def _notes(records: Sequence[ResultRecord], dataset: Dataset) -> list[str]:
         "; the paper's: its raw return, completed within 1,024 steps, for as many "
         "trials"
     )
-    luck = (
-        " Luck: the MMER expected of the luckiest policy that never learns, over as "
-        "many evaluations."
+    by_chance = any(each.by_chance is not None for each in records) and (
+        " By chance: the MMER expected, over as many evaluations, of the policy that "
+        "never learns and has the largest (lookup: a random table of answers)."
     )
     notes = {
         "Return: mean of the last three evaluations, tested on "
@@ -344,8 +350,7 @@ def _notes(records: Sequence[ResultRecord], dataset: Dataset) -> list[str]:
         "QR: without the sign correction, so not Haar.": any(
             each.settings.get("projection.family") == "qr" for each in records
         ),
-        "MMER: the largest evaluation of each run."
-        f"{luck if any(each.luck is not None for each in records) else ''}": True,
+        f"MMER: the largest evaluation of each run.{by_chance or ''}": True,
         "unused: all lengths taken together, agents earn as much with the observation "
         "blanked, so there is no RP/FRP verdict.": any(
             each.without_verdict.startswith("does not") for each in records
