@@ -31,7 +31,7 @@ def test_an_id_with_its_module_works_in_worker_processes():
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import SubprocVecEnv
 
-    name = "freeproj.gymnasium:freeproj/RepeatFirst-v0"
+    name = "freeproj.gymnasium:freeproj/Battleship-v0"
     settings = {
         "vec_env_cls": SubprocVecEnv,
         "vec_env_kwargs": {"start_method": "spawn"},
@@ -39,7 +39,7 @@ def test_an_id_with_its_module_works_in_worker_processes():
     envs = make_vec_env(name, n_envs=2, seed=0, **settings)
     try:
         envs.reset()
-        assert envs.step([0, 1])[0].shape == (2, 4)
+        assert envs.step([0, 1])[0].shape == (2, 2)
     finally:
         envs.close()
 

@@ -93,7 +93,7 @@ def test_settings_and_training_take_a_gymnax_environment_by_name(tmp_path):
 
     found = fp.train("smoke", seed=0, task="gymnax/CartPole-v1", progress=False)
     assert found.config.tasks == ("gymnax/CartPole-v1",)
-    assert np.isfinite(found.log[-1]["train/mean_return"]) or found.log
+    assert len(found.log) == found.config.n_updates
     again = fp.load_agent(found.save(tmp_path / "agent.npz"))
     assert again.config.tasks == found.config.tasks
 

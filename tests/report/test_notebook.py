@@ -77,3 +77,5 @@ def test_a_study_says_what_it_holds(study):
     )
     assert repr(study) == text
     assert "RepeatFirst" in study._repr_html_()
+    pandas = pytest.importorskip("pandas")
+    pandas.testing.assert_frame_equal(study.to_pandas(), study.dataset.to_pandas())

@@ -134,6 +134,7 @@ def find(name: str) -> tuple[Family, str]:
     )
 
 
+@functools.cache  # so that two tasks of one name are equal
 def _foreign(library: str, name: str, **numbers: Any) -> Environment:
     """Return a library's environment as a task."""
     try:

@@ -1,6 +1,7 @@
 """Several seeds of the same settings at once, by `vmap`: for accelerators.
 
-One program updates all seeds, another tests them. Each seed gives the same run as
+One program updates all seeds, another tests them. On several devices each holds an
+equal share of the seeds, as far as their number allows. Each seed gives the same run as
 `train.train`, up to rounding. Seeds may start from different updates: those ahead
 wait until the others have caught up. A seed that diverges is left where it was.
 """
@@ -8,12 +9,14 @@ wait until the others have caught up. A seed that diverges is left where it was.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from freeproj.learning.config import TrainConfig
@@ -63,7 +66,8 @@ def train_seeds(
     use_cache()
     given = states or [None] * len(keys)
     pairs = zip(keys, given, strict=True)
-    state = _stacked([start(key, config) if old is None else old for key, old in pairs])
+    begun = [start(key, config) if old is None else old for key, old in pairs]
+    state = _spread(_stacked(begun))
     step, test = _programs(config.program)
     ends: dict[int, DivergedError] = {}
     logs: list[list[dict[str, Any]]] = [[] for _ in keys]
@@ -71,11 +75,12 @@ def train_seeds(
     while np.any(done < config.n_updates):
         number = int(done.min()) + 1
         moving = done < number
-        params = _stacked([draw_params(key, config, number) for key in keys])
+        params = _spread(_stacked([draw_params(key, config, number) for key in keys]))
         state, metrics = step(state, params, moving)
         if is_tested(number, config):
             data = [evaluation_inputs(key, number, config) for key in keys]
-            metrics |= named(test(state.agent, *_stacked(data)), config.test_maps, 1)
+            found = test(state.agent, *_spread(_stacked(data)))
+            metrics |= named(found, config.test_maps, 1)
         metrics, singles = jax.device_get(metrics), _unstacked(state, len(keys))
         for i in map(int, np.flatnonzero(moving)):
             try:
@@ -120,6 +125,16 @@ def _update(
 @jax.jit
 def _stacked(trees: list[Any]) -> Any:
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+
+def _spread(tree: Any) -> Any:
+    """Lay seeds, the first axis of every leaf, over the devices of this process."""
+    devices = jax.local_devices()
+    shared = math.gcd(len(jax.tree.leaves(tree)[0]), len(devices))
+    if shared == 1:
+        return tree
+    mesh = Mesh(np.array(devices[:shared]), ("seeds",))
+    return jax.device_put(tree, NamedSharding(mesh, PartitionSpec("seeds")))
 
 
 @functools.partial(jax.jit, static_argnums=1)

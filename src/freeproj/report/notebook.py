@@ -169,6 +169,10 @@ class Study:
             raise ValueError(f"{name!r} is not asked of runs but of an analysis.")
         return ask(question, self.dataset)
 
+    def to_pandas(self) -> Any:
+        """Return a row for each run, update and metric as a pandas DataFrame."""
+        return self.dataset.to_pandas()
+
     def plot(self, on: str = "") -> Any:
         """Return a figure of the curves, a panel for each task; needs matplotlib."""
         from freeproj.report.figures.curves import compute, draw

@@ -6,9 +6,10 @@ Anything else is a Gymnasium environment, stepped copy by copy.
 
 from __future__ import annotations
 
+import abc
 import copy
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +23,9 @@ __all__ = ["Arena", "GymArena", "Shown", "TaskArena", "open_arena"]
 
 _MOST_STEPS = 5_000  # of a trial whose environment sets no limit
 
+_Seeds = Int[np.ndarray, " copies"]
+_Mask = Bool[np.ndarray, " copies"]
+
 # observations, rewards, which trials have ended
 Shown = tuple[
     Float[np.ndarray, "copies d_obs"],
@@ -30,8 +34,7 @@ Shown = tuple[
 ]
 
 
-@runtime_checkable
-class Arena(Protocol):
+class Arena(abc.ABC):
     """Copies of a task; `begin` starts a trial in some of them, `step` moves all."""
 
     name: str
@@ -39,11 +42,9 @@ class Arena(Protocol):
     obs_dim: int
     action_space: Box | Discrete
 
+    @abc.abstractmethod
     def begin(
-        self,
-        starts: Int[np.ndarray, " copies"],
-        lucks: Int[np.ndarray, " copies"],
-        where: Bool[np.ndarray, " copies"],
+        self, starts: _Seeds, lucks: _Seeds, where: _Mask
     ) -> Float[np.ndarray, "copies d_obs"]:
         """Start a trial where asked; return what every copy shows.
 
@@ -51,11 +52,10 @@ class Arena(Protocol):
             starts: seeds of the initial states.
             lucks: seeds of what is random later, where the two can be told apart.
         """
-        ...
 
-    def step(self, actions: np.ndarray, where: Bool[np.ndarray, " copies"]) -> Shown:
+    @abc.abstractmethod
+    def step(self, actions: np.ndarray, where: _Mask) -> Shown:
         """Step the copies that are being played; the others are left alone."""
-        ...
 
 
 def open_arena(env: Any, n_copies: int) -> Arena:
@@ -105,7 +105,7 @@ def _makers(env: Any, n_copies: int) -> tuple[Callable[[], Any], int]:
     )
 
 
-class TaskArena:
+class TaskArena(Arena):
     """Copies of a task of this package, in one compiled step."""
 
     def __init__(self, task: Environment, n_copies: int):
@@ -121,7 +121,6 @@ class TaskArena:
         self._times = np.zeros(n_copies, np.uint32)
 
     def begin(self, starts, lucks, where) -> Float[np.ndarray, "copies d_obs"]:
-        """Start a trial where asked; return what every copy shows."""
         shown, state = self._reset(_keys(starts, np.zeros_like(starts)), self._params)
         if self._state is not None:
             state = _chosen(where, state, self._state)
@@ -131,8 +130,8 @@ class TaskArena:
         self._times = np.where(where, 0, self._times)
         return self._shown
 
-    def step(self, actions: np.ndarray, where: Bool[np.ndarray, " copies"]) -> Shown:
-        """Step all copies; those not played have ended, and stay as they are."""
+    def step(self, actions: np.ndarray, where: _Mask) -> Shown:
+        # All move; the copies that are not played have ended, and stay as they are.
         keys = _keys(self._lucks, self._times + 1)
         found = self._step(keys, self._state, jnp.asarray(actions), self._params)
         shown, self._state, rewards, terminated, truncated, _ = found
@@ -159,7 +158,7 @@ def _chosen(where, new, old):
     return jax.tree.map(choose, new, old)
 
 
-class GymArena:
+class GymArena(Arena):
     """Copies of a Gymnasium environment whose observations flatten to a vector."""
 
     def __init__(self, maker: Callable[[], Any], n_copies: int):
@@ -179,16 +178,19 @@ class GymArena:
         self._shown = np.zeros((n_copies, self.obs_dim), np.float32)
 
     def begin(self, starts, lucks, where) -> Float[np.ndarray, "copies d_obs"]:
-        """Start a trial where asked; a seed decides the start and all that follows."""
+        # A seed decides the start and all that follows.
+        from freeproj.adapters.flatten import flatten_one
+
         shown = self._shown.copy()
         for index in np.flatnonzero(where):
             first, _ = self._envs[index].reset(seed=int(starts[index]))
-            shown[index], self._times[index] = self._flat(first), 0
+            shown[index], self._times[index] = flatten_one(self._space, first), 0
         self._shown = shown
         return shown
 
-    def step(self, actions: np.ndarray, where: Bool[np.ndarray, " copies"]) -> Shown:
-        """Step the copies that are being played."""
+    def step(self, actions: np.ndarray, where: _Mask) -> Shown:
+        from freeproj.adapters.flatten import flatten_one
+
         shown, rewards = self._shown.copy(), np.zeros(self.n_copies)
         ended = np.zeros(self.n_copies, bool)
         for index in np.flatnonzero(where):
@@ -197,15 +199,11 @@ class GymArena:
                 self._own(env.action_space, actions[index])
             )
             self._times[index] += 1
-            shown[index], rewards[index] = self._flat(observation), reward
+            shown[index] = flatten_one(self._space, observation)
+            rewards[index] = reward
             ended[index] = over or late or self._times[index] >= self._most
         self._shown = shown
         return shown, rewards, ended
-
-    def _flat(self, observation: Any) -> Float[np.ndarray, " d_obs"]:
-        from freeproj.adapters.flatten import flatten_one
-
-        return flatten_one(self._space, observation)
 
     def _own(self, space: Any, action: Any) -> Any:
         """Return an action as the environment takes it."""

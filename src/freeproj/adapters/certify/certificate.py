@@ -169,16 +169,16 @@ def _sentence(rows: dict[str, Row], finding: Finding, n_episodes: int) -> str:
         return (
             f"{says}: under {n_episodes} unseen random projections "
             f"{_percent(random.equal)} of its trials earn exactly what they earn in "
-            f"plain ({_number(random.value.mean)} a trial, "
-            f"{_number(blanked.value.mean)} blanked)."
+            f"plain (return of a trial: {_number(random.value.mean)}; blanked "
+            f"{_number(blanked.value.mean)})."
         )
     share = finding.share
     kept = (
         f"{says}: under {n_episodes} unseen random projections it keeps "
-        f"{_percent(share.mean)} [{100 * share.low:.0f}, {100 * share.high:.0f}] of "
-        f"what its observation is worth ({_number(random.value.mean)} a trial, "
-        f"{_number(reference.value.mean)} {reference.name}, "
-        f"{_number(blanked.value.mean)} blanked)"
+        f"{_percent(share.mean)} [{_percent(share.low)}, {_percent(share.high)}] of "
+        f"what its observation is worth (return of a trial: "
+        f"{_number(random.value.mean)}; {reference.name} "
+        f"{_number(reference.value.mean)}, blanked {_number(blanked.value.mean)})"
     )
     if verdict != "adapts" or math.isnan(random.slope.mean):
         return f"{kept}."
@@ -188,7 +188,8 @@ def _sentence(rows: dict[str, Row], finding: Finding, n_episodes: int) -> str:
 
 def _cells(card: Certificate) -> list[list[str]]:
     """Return the table as text, its head first."""
-    head = ["condition", "", "return", "95 % interval", "of plain", "first", "last"]
+    head = ["condition", "what the agent sees", "return", "95 % interval"]
+    head += ["of plain", "first", "last"]
     lines = [[*head, "slope", "equal"]]
     for row in card.rows:
         between = f"[{_number(row.value.low)}, {_number(row.value.high)}]"
@@ -205,9 +206,11 @@ def _note(card: Certificate) -> str:
     return (
         f"{card.n_episodes} episodes of {card.n_trials} trials under each condition, "
         f"seed {card.seed}, the same starts and noise; the agent sees {card.input_dim} "
-        "numbers. Return: of a trial, with its 95 % interval over episodes. Of plain: "
-        "(return - blanked) / (plain - blanked). Slope: per trial. Equal: trials that "
-        "earn exactly what they earn in plain."
+        "numbers. Return: the sum of rewards of a trial, in the task's own units, with "
+        "its 95 % interval over episodes. Of plain: (return - blanked) / (plain - "
+        "blanked). First, last: the return of an episode's first and last trial. "
+        "Slope: the rise of the return from one trial to the next. Equal: the share of "
+        "trials that earn exactly what they earn in plain."
     )
 
 

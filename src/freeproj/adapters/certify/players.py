@@ -103,7 +103,7 @@ def as_player(
     return _Projected(ask, dim or arena.obs_dim, scale, frame)
 
 
-class _Projected:
+class _Projected(Player):
     """A policy of others behind a projection and, if asked for, a frame."""
 
     def __init__(self, ask: Any, input_dim: int, scale: float, frame: int):
@@ -115,12 +115,11 @@ class _Projected:
         self._matrices: _Matrices = np.zeros((0, input_dim, 1), np.float32)
 
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
-        """Return σ times the identity, or copies of it where there is room."""
+        # Copies of the identity where there is room.
         matrix = identity if obs_dim == self.input_dim else tile
         return np.float32(self.habits.scale) * matrix(self.input_dim, obs_dim)
 
     def begin(self, n_episodes: int, matrices: _Matrices | None, seed: int) -> None:
-        """Begin an episode under each matrix."""
         assert matrices is not None  # nobody knows its training's
         self._matrices = np.asarray(matrices, np.float32)
         if self._frame:
@@ -129,7 +128,6 @@ class _Projected:
         self._ask.begin(n_episodes, seed)
 
     def act(self, observations, rewards, ended) -> np.ndarray:
-        """Return an action for each episode."""
         seen = np.einsum("nij,nj->ni", self._matrices, observations)
         if self._frame:
             pairs = zip(self._frames, seen, strict=True)
@@ -194,13 +192,10 @@ class _Module:
 
         with torch.no_grad():
             given = torch.as_tensor(seen)
-            found = (
-                self._module(given, self._state)
-                if self._recurrent
-                else self._module(given)
-            )
             if self._recurrent:
-                found, self._state = found
+                found, self._state = self._module(given, self._state)
+            else:
+                found = self._module(given)
             if not self._discrete:
                 return found.numpy()
             if self._deterministic:

@@ -124,7 +124,8 @@ def params_of(game: Game, bases_seed: int) -> PyTree:
 
 
 def make_meta(
-    tasks: str | list[str] | MetaEnv = "StatelessCartPole",
+    tasks: str | list[str] | MetaEnv,
+    *,
     n_words: int = 256,
     length: int = 4,
     dim: int = 128,

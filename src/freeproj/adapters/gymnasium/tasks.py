@@ -247,10 +247,9 @@ class MetaTaskEnv(_GameEnv):
 
     Args:
         tasks: names of tasks, or a whole `MetaEnv` (then no further settings).
-        n_words: a setting of the projection, like `length`, `dim` and, in `settings`,
-            `family`; see `FreeProjection`.
         bases_seed: what the base matrices are drawn from.
-        **settings: further arguments of `MetaEnv`, such as `n_trials`.
+        **settings: of the projection, `n_words`, `length`, `dim` and `family` (see
+            `FreeProjection`); the rest are arguments of `MetaEnv`, such as `n_trials`.
     """
 
     game: MetaEnv
@@ -258,14 +257,12 @@ class MetaTaskEnv(_GameEnv):
     def __init__(
         self,
         tasks: str | list[str] | MetaEnv = "StatelessCartPole",
-        n_words: int = 256,
-        length: int = 4,
-        dim: int = 128,
+        *,
         bases_seed: int = 0,
         render_mode: str | None = None,
         **settings: Any,
     ):
-        game = games.make_meta(tasks, n_words, length, dim, **settings)
+        game = games.make_meta(tasks, **settings)
         super().__init__(game, bases_seed, render_mode)
 
     def redraw_bases(self, seed: int) -> None:

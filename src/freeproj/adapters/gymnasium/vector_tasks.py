@@ -206,15 +206,13 @@ class MetaTaskVectorEnv(_GameVectorEnv):
         self,
         tasks: str | list[str] | MetaEnv = "StatelessCartPole",
         num_envs: int = 1,
-        n_words: int = 256,
-        length: int = 4,
-        dim: int = 128,
+        *,
         bases_seed: int = 0,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
-        **settings,
+        **settings: Any,
     ):
-        game = games.make_meta(tasks, n_words, length, dim, **settings)
+        game = games.make_meta(tasks, **settings)
         super().__init__(game, bases_seed, num_envs, autoreset_mode, render_mode)
 
     def redraw_bases(self, seed: int) -> None:

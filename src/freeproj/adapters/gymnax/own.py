@@ -37,39 +37,19 @@ class GymnaxParams(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DiscreteSpace:
+class DiscreteSpace(Discrete):
     """The integers 0, …, n-1, where gymnax's own class is not installed."""
 
-    n: int
     shape: tuple[int, ...] = ()
     dtype: Any = jnp.int32
 
-    def sample(self, key: PRNGKeyArray) -> Array:
-        """Draw uniformly."""
-        return Discrete(self.n).sample(key)
-
-    def contains(self, value: ArrayLike) -> Array:
-        """Whether a value is one of them."""
-        return Discrete(self.n).contains(value)
-
 
 @dataclass(frozen=True)
-class BoxSpace:
+class BoxSpace(Box):
     """Bounded vectors, where gymnax's own class is not installed."""
 
-    low: Any
-    high: Any
-    shape: tuple[int, ...]
+    shape: tuple[int, ...] = ()
     dtype: Any = jnp.float32
-
-    def sample(self, key: PRNGKeyArray) -> Array:
-        """Draw uniformly between the bounds."""
-        return jax.random.uniform(key, self.shape, self.dtype, self.low, self.high)
-
-    def contains(self, value: ArrayLike) -> Array:
-        """Whether a vector lies within the bounds."""
-        value = jnp.asarray(value)
-        return jnp.all((value >= self.low) & (value <= self.high))
 
 
 class GymnaxEnv:
@@ -195,12 +175,13 @@ def _installed() -> str:
 
 
 def _gymnax_space(space: Box | Discrete) -> Any:
-    box, discrete = BoxSpace, DiscreteSpace
-    if importlib.util.find_spec("gymnax"):
-        from gymnax.environments import spaces
+    if not importlib.util.find_spec("gymnax"):
+        if isinstance(space, Discrete):
+            return DiscreteSpace(space.n)
+        return BoxSpace(space.low, space.high, (space.size,))
+    from gymnax.environments import spaces
 
-        box, discrete = spaces.Box, spaces.Discrete
     if isinstance(space, Discrete):
-        return discrete(space.n)
+        return spaces.Discrete(space.n)
     low, high = (jnp.array(side, jnp.float32) for side in (space.low, space.high))
-    return box(low, high, (space.size,))
+    return spaces.Box(low, high, (space.size,))

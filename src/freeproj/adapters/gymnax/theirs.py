@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -232,7 +231,6 @@ class GymnaxMetaEnv(GymnaxEnvironment):
         return gymnax_spaces.Box(-jnp.inf, jnp.inf, (self.meta.input_size,))
 
 
-@functools.cache  # so that two tasks of one name are equal
 def _named(name: str) -> tuple[Any, Any]:
     """Return what gymnax makes of a name."""
     if name not in gymnax.registered_envs:
