@@ -75,7 +75,7 @@ def train_seeds(
         state, metrics = step(state, params, moving)
         if is_tested(number, config):
             data = [evaluation_inputs(key, number, config) for key in keys]
-            metrics |= named(test(state.agent, *_stacked(data)), config.test_maps, 1)
+            metrics |= named(test(state.tested, *_stacked(data)), config.test_maps, 1)
         metrics, singles = jax.device_get(metrics), _unstacked(state, len(keys))
         for i in map(int, np.flatnonzero(moving)):
             try:
@@ -87,7 +87,7 @@ def train_seeds(
                 done[i] = number
                 logs[i].append(row)
                 report(i, singles[i], row)
-    agents = _unstacked(state.agent, len(keys))
+    agents = _unstacked(state.tested, len(keys))
     results = map(TrainResult, agents, logs)
     return [ends.get(i, result) for i, result in enumerate(results)]
 
