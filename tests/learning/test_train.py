@@ -14,9 +14,8 @@ from freeproj.learning.config import (
     PPOConfig,
     TrainConfig,
 )
-from freeproj.learning.evaluate import EpisodeStats
+from freeproj.learning.evaluate import EpisodeStats, evaluation_inputs, run_evaluation
 from freeproj.learning.rollout import collect, first_steps
-from freeproj.learning.schedule import evaluation_inputs, run_evaluation
 from freeproj.learning.train import (
     DivergedError,
     TrainState,

@@ -38,12 +38,8 @@ def _check(condition: bool, name: str, rule: str, value: Any) -> None:
         raise ValueError(f"`{name}` must {rule}, got {value!r}.")
 
 
-def _check_count(name: str, value: int, least: int = 1) -> None:
-    _check(least <= value <= _MOST, name, f"lie in [{least}, 2^31 - 1]", value)
-
-
-def _check_trials(name: str, value: int, least: int = 1) -> None:
-    _check(least <= value <= _MOST_TRIALS, name, f"lie in [{least}, 65536]", value)
+def _check_count(name: str, value: int, least: int = 1, most: int = _MOST) -> None:
+    _check(least <= value <= most, name, f"lie in [{least}, {most}]", value)
 
 
 def _check_steps(section: str, n_envs: int, n_steps: int) -> None:
@@ -149,7 +145,7 @@ class EvaluationConfig:
 
     def __post_init__(self):
         _check_count("evaluation.every", self.every, least=0)
-        _check_trials("evaluation.n_trials", self.n_trials, least=0)
+        _check_count("evaluation.n_trials", self.n_trials, 0, _MOST_TRIALS)
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
@@ -224,7 +220,7 @@ class TrainConfig:
         MEMORIES.resolve(self.memory)
         for name in ("n_updates", "n_envs", "n_steps"):
             _check_count(name, getattr(self, name))
-        _check_trials("n_trials", self.n_trials)
+        _check_count("n_trials", self.n_trials, 1, _MOST_TRIALS)
         _check_steps("", self.n_envs, self.n_steps)
         for name in ("redraw_every", "frame_size"):
             _check_count(name, getattr(self, name), least=0)

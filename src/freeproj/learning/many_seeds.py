@@ -17,13 +17,13 @@ import numpy as np
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.learn import Metrics
-from freeproj.learning.schedule import (
+from freeproj.learning.evaluate import (
     evaluation_inputs,
     is_tested,
     named,
     run_evaluation,
 )
+from freeproj.learning.learn import Metrics
 from freeproj.learning.train import (
     DivergedError,
     TrainResult,
@@ -34,7 +34,7 @@ from freeproj.learning.train import (
     start,
     update,
 )
-from freeproj.meta.tasks import MetaParams
+from freeproj.meta.inputs import MetaParams
 from freeproj.storage.cache import compiled, use_cache
 
 __all__ = ["train_seeds"]

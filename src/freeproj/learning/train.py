@@ -25,16 +25,16 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 from freeproj.agents import ActorCritic
 from freeproj.learning import ppo
 from freeproj.learning.config import NetworkConfig, TrainConfig
-from freeproj.learning.learn import Batch, Metrics, learn, start_optimizer
-from freeproj.learning.rollout import Rollout, RolloutState, collect, start_rollout
-from freeproj.learning.schedule import (
+from freeproj.learning.evaluate import (
     evaluation_inputs,
     is_tested,
     named,
     run_evaluation,
 )
+from freeproj.learning.learn import Batch, Metrics, learn, start_optimizer
+from freeproj.learning.rollout import Rollout, RolloutState, collect, start_rollout
 from freeproj.meta.episodes import MetaEnv
-from freeproj.meta.tasks import MetaParams
+from freeproj.meta.inputs import MetaParams
 from freeproj.projection.spaces import Box, Discrete
 from freeproj.storage.cache import compiled, compiled_once, use_cache
 from freeproj.storage.threads import n_threads
