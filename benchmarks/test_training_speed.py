@@ -6,6 +6,7 @@ Epochs at the paper's shapes are measured in `test_agents_speed.py`. Fractions a
 the rate of a float32 product, measured in turns with the work.
 """
 
+import dataclasses
 import functools
 
 import jax
@@ -16,9 +17,9 @@ from timing import adopt, in_turns, run, say
 
 from freeproj.experiments.settings import read_config
 from freeproj.learning import ppo
+from freeproj.learning.evaluate import evaluation_inputs, run_evaluation
 from freeproj.learning.learn import Batch, learn
 from freeproj.learning.rollout import collect
-from freeproj.learning.schedule import evaluation_inputs, run_evaluation
 from freeproj.learning.train import draw_params, start
 from freeproj.storage.threads import SINGLE_THREAD
 
@@ -54,6 +55,21 @@ def test_playing_against_its_products(memory):
     n_tested = len(config.test_maps) * config.evaluation.n_envs
     same = seconds["evaluate"] / seconds["collect"] * config.n_envs / n_tested
     say(f"{memory}, a step of evaluation over one of collection", same, "x", at_most=1)
+
+
+def test_frames_against_an_ordinary_rollout():
+    ordinary = read_config("laptop")
+    framed = dataclasses.replace(ordinary, encoder="frame")
+    seconds = in_turns(
+        {
+            name: functools.partial(
+                player(config), draw_params(KEY, config), start(KEY, config)
+            )
+            for name, config in (("ordinary", ordinary), ("framed", framed))
+        }
+    )
+    what = "a rollout of frames over an ordinary one"
+    say(what, seconds["framed"] / seconds["ordinary"], "x", at_most=1.3)
 
 
 def test_learning_of_small_networks():

@@ -95,6 +95,8 @@ def test_several_tasks_may_be_listed():
         ({"memory": "lstmm"}, "Did you mean `lstm`"),
         ({"ppo.discount": 1.5}, "discount"),
         ({"ppo.learning_rate": 0}, "learning_rate"),
+        ({"ppo.averaging": 1.0}, "`averaging` must lie in"),
+        ({"ppo.advantage_floor": -0.1}, "`advantage_floor` must lie in"),
         ({"ppo.learning_rate_schedule": "x"}, "learning_rate_schedule"),
         ({"projection.length": 3}, "nearest"),
         ({"projection.n_generators": 3}, "not both"),

@@ -14,9 +14,9 @@ from freeproj.learning.config import (
     PPOConfig,
     TrainConfig,
 )
+from freeproj.learning.evaluate import evaluation_inputs, run_evaluation
 from freeproj.learning.learn import Batch, optimizer_of
 from freeproj.learning.rollout import collect
-from freeproj.learning.schedule import evaluation_inputs, run_evaluation
 from freeproj.learning.train import draw_params, start, update
 
 

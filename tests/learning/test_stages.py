@@ -89,8 +89,12 @@ class KilledError(Exception):
 
 
 @pytest.mark.parametrize("n_done", [1, 2, 3])
-def test_a_run_resumes_within_and_between_stages_bit_for_bit(tmp_path, n_done):
-    config = small()
+@pytest.mark.parametrize("averaging", [0.0, 0.9])
+def test_a_run_resumes_within_and_between_stages_bit_for_bit(
+    tmp_path, n_done, averaging
+):
+    ppo = dataclasses.replace(small().ppo, averaging=averaging)
+    config = dataclasses.replace(small(), ppo=ppo)
 
     def kill(row):
         if row["update"] == n_done:
@@ -100,7 +104,7 @@ def test_a_run_resumes_within_and_between_stages_bit_for_bit(tmp_path, n_done):
         run_training(config, tmp_path / "broken", report=kill)
     whole = run_training(config, tmp_path / "whole")
     resumed = run_training(config, tmp_path / "broken")
-    for name in ("log.jsonl", "final.json"):
+    for name in ("log.jsonl", "final.json", "agent.npz"):
         assert (resumed.folder / name).read_bytes() == (
             whole.folder / name
         ).read_bytes()

@@ -49,6 +49,23 @@ class Memory(Protocol):
 
 
 MEMORIES: Registry[Callable[..., Memory]] = Registry("memory")
+MEMORIES.add("gru", lambda key, size, **_: GRU.create(key, size, size))
+MEMORIES.add(
+    "s5",
+    lambda key, size, n_layers=4, state_size=None, clip_eigenvalues=False, **_: (
+        S5.create(key, size, state_size or size, n_layers, clip_eigenvalues)
+    ),
+)
+MEMORIES.add("lstm", lambda key, size, **_: LSTM.create(key, size, size))
+MEMORIES.add(
+    "mingru", lambda key, size, n_layers=2, **_: MinGRU.create(key, size, n_layers)
+)
+MEMORIES.add(
+    "transformer",
+    lambda key, size, n_layers=2, window=64, **_: Transformer.create(
+        key, size, n_layers, window
+    ),
+)
 
 
 def make_memory(key: PRNGKeyArray, name: str, size: int, **settings: Any) -> Memory:
@@ -63,37 +80,3 @@ def make_memory(key: PRNGKeyArray, name: str, size: int, **settings: Any) -> Mem
             f"{type(memory).__name__} lacks one of them."
         )
     return memory
-
-
-def _gru(key: PRNGKeyArray, size: int, **_: Any) -> GRU:
-    return GRU.create(key, size, size)
-
-
-def _lstm(key: PRNGKeyArray, size: int, **_: Any) -> LSTM:
-    return LSTM.create(key, size, size)
-
-
-def _mingru(key: PRNGKeyArray, size: int, *, n_layers: int = 2, **_: Any) -> MinGRU:
-    return MinGRU.create(key, size, n_layers)
-
-
-def _s5(
-    key: PRNGKeyArray,
-    size: int,
-    *,
-    n_layers: int = 4,
-    state_size: int | None = None,
-    clip_eigenvalues: bool = False,
-    **_: Any,
-) -> S5:
-    return S5.create(key, size, state_size or size, n_layers, clip_eigenvalues)
-
-
-def _transformer(
-    key: PRNGKeyArray, size: int, *, n_layers: int = 2, window: int = 64, **_: Any
-) -> Transformer:
-    return Transformer.create(key, size, n_layers, window)
-
-
-for _maker in (_gru, _s5, _lstm, _mingru, _transformer):
-    MEMORIES.add(_maker.__name__[1:], _maker)

@@ -18,8 +18,7 @@ from freeproj.learning.evaluate import check_fits
 from freeproj.learning.rollout import first_steps
 from freeproj.learning.train import draw_params, seed_key
 from freeproj.meta.episodes import MetaEnv
-from freeproj.meta.inputs import MetaState
-from freeproj.meta.tasks import MetaParams
+from freeproj.meta.inputs import MetaParams, MetaState
 from freeproj.projection.maps import fixed_map
 
 __all__ = ["AgentPlayer", "Training"]

@@ -350,7 +350,8 @@ def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
     like, *others = likes
     try:
         state = load_tree(path, like)
-        check_finite(getattr(state, "agent", ()), path)
+        for name in ("agent", "average"):
+            check_finite(getattr(state, name, ()), path)
     except ValueError:
         if not others:
             raise

@@ -1,8 +1,8 @@
 """How an agent learns and is tested.
 
 Settings (`config`); playing (`rollout`) and learning from it (`ppo`, `learn`); the
-loop (`train`, `many_seeds`); tests on unseen maps (`evaluate`) and when they are due
-(`schedule`); an episode to look at (`watch`).
+loop (`train`, `many_seeds`); tests on unseen maps (`evaluate`); an episode to look at
+(`watch`).
 """
 
 __all__: list[str] = []

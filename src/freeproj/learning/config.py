@@ -38,12 +38,8 @@ def _check(condition: bool, name: str, rule: str, value: Any) -> None:
         raise ValueError(f"`{name}` must {rule}, got {value!r}.")
 
 
-def _check_count(name: str, value: int, least: int = 1) -> None:
-    _check(least <= value <= _MOST, name, f"lie in [{least}, 2^31 - 1]", value)
-
-
-def _check_trials(name: str, value: int, least: int = 1) -> None:
-    _check(least <= value <= _MOST_TRIALS, name, f"lie in [{least}, 65536]", value)
+def _check_count(name: str, value: int, least: int = 1, most: int = _MOST) -> None:
+    _check(least <= value <= most, name, f"lie in [{least}, {most}]", value)
 
 
 def _check_steps(section: str, n_envs: int, n_steps: int) -> None:
@@ -53,12 +49,20 @@ def _check_steps(section: str, n_envs: int, n_steps: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PPOConfig:
-    """Recurrent PPO."""
+    """Recurrent PPO.
+
+    Args:
+        learning_rate_schedule: `constant`, or `linear`: 0 after the last update.
+        advantage_floor: the least standard deviation that advantages are divided by;
+            where returns are nearly perfect, a floor keeps noise from being amplified.
+        averaging: weight of the past in a moving average of the agents after each
+            update, which is what is tested and kept; 0: the agent itself.
+    """
 
     n_epochs: int = 30
     n_minibatches: int = 8
     learning_rate: float = 5e-5
-    learning_rate_schedule: str = "constant"  # or linear: falls to 0 at the last update
+    learning_rate_schedule: str = "constant"
     adam_epsilon: float = 1e-5
     max_grad_norm: float = 0.5
     discount: float = 0.99
@@ -66,6 +70,8 @@ class PPOConfig:
     clip: float = 0.2
     value_weight: float = 1.0
     entropy_weight: float = 0.0
+    advantage_floor: float = 0.0
+    averaging: float = 0.0
 
     def __post_init__(self):
         for name in ("n_epochs", "n_minibatches"):
@@ -78,9 +84,10 @@ class PPOConfig:
         for name in ("discount", "gae_lambda"):
             value = getattr(self, name)
             _check(0 <= value <= 1, name, "lie in [0, 1]", value)
-        for name in ("value_weight", "entropy_weight"):
+        for name in ("value_weight", "entropy_weight", "advantage_floor"):
             value = getattr(self, name)
             _check(0 <= value < math.inf, name, "lie in [0, ∞)", value)
+        _check(0 <= self.averaging < 1, "averaging", "lie in [0, 1)", self.averaging)
         name, known = "learning_rate_schedule", ("constant", "linear")
         schedule = self.learning_rate_schedule
         _check(schedule in known, name, f"be one of {known}", schedule)
@@ -138,7 +145,7 @@ class EvaluationConfig:
 
     def __post_init__(self):
         _check_count("evaluation.every", self.every, least=0)
-        _check_trials("evaluation.n_trials", self.n_trials, least=0)
+        _check_count("evaluation.n_trials", self.n_trials, 0, _MOST_TRIALS)
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
@@ -213,7 +220,7 @@ class TrainConfig:
         MEMORIES.resolve(self.memory)
         for name in ("n_updates", "n_envs", "n_steps"):
             _check_count(name, getattr(self, name))
-        _check_trials("n_trials", self.n_trials)
+        _check_count("n_trials", self.n_trials, 1, _MOST_TRIALS)
         _check_steps("", self.n_envs, self.n_steps)
         for name in ("redraw_every", "frame_size"):
             _check_count(name, getattr(self, name), least=0)

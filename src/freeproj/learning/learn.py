@@ -82,7 +82,7 @@ def _loss(
     )
     log_prob = policy.log_prob(rollout.action)
     targets = batch.advantages + rollout.value
-    estimates = ppo.normalize(batch.advantages)
+    estimates = ppo.normalize(batch.advantages, plan.advantage_floor)
     policy_loss = ppo.policy_loss(log_prob, rollout.log_prob, estimates, plan.clip)
     value_loss = ppo.value_loss(values, rollout.value, targets, plan.clip)
     entropy = policy.entropy().mean()

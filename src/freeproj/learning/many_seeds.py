@@ -20,13 +20,13 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.learn import Metrics
-from freeproj.learning.schedule import (
+from freeproj.learning.evaluate import (
     evaluation_inputs,
     is_tested,
     named,
     run_evaluation,
 )
+from freeproj.learning.learn import Metrics
 from freeproj.learning.train import (
     DivergedError,
     TrainResult,
@@ -37,7 +37,7 @@ from freeproj.learning.train import (
     start,
     update,
 )
-from freeproj.meta.tasks import MetaParams
+from freeproj.meta.inputs import MetaParams
 from freeproj.storage.cache import compiled, use_cache
 
 __all__ = ["train_seeds"]
@@ -79,7 +79,7 @@ def train_seeds(
         state, metrics = step(state, params, moving)
         if is_tested(number, config):
             data = [evaluation_inputs(key, number, config) for key in keys]
-            found = test(state.agent, *_spread(_stacked(data)))
+            found = test(state.tested, *_spread(_stacked(data)))
             metrics |= named(found, config.test_maps, 1)
         metrics, singles = jax.device_get(metrics), _unstacked(state, len(keys))
         for i in map(int, np.flatnonzero(moving)):
@@ -92,7 +92,7 @@ def train_seeds(
                 done[i] = number
                 logs[i].append(row)
                 report(i, singles[i], row)
-    agents = _unstacked(state.agent, len(keys))
+    agents = _unstacked(state.tested, len(keys))
     results = map(TrainResult, agents, logs)
     return [ends.get(i, result) for i, result in enumerate(results)]
 

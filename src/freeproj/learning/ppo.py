@@ -63,10 +63,15 @@ def advantages(
     return jax.lax.scan(step, nothing, (deltas, ahead), reverse=True)[1]
 
 
-def normalize(advantages: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """Return the advantages with mean 0 and variance 1; zeros if all are equal."""
-    centred = advantages - advantages.mean()
-    return centred / (advantages.std() + 1e-8)
+def normalize(
+    advantages: Float[Array, "*shape"], floor: float = 0.0
+) -> Float[Array, "*shape"]:
+    """Return the advantages with mean 0 and variance 1; zeros if all are equal.
+
+    They are divided by max(standard deviation, `floor`).
+    """
+    centred, spread = advantages - advantages.mean(), advantages.std()
+    return centred / ((jnp.maximum(spread, floor) if floor else spread) + 1e-8)
 
 
 def policy_loss(

@@ -15,8 +15,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
 from freeproj.meta.episodes import MetaEnv
-from freeproj.meta.inputs import MetaState
-from freeproj.meta.tasks import MetaParams
+from freeproj.meta.inputs import MetaParams, MetaState
 
 __all__ = [
     "Rollout",

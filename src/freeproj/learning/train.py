@@ -25,16 +25,16 @@ from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 from freeproj.agents import ActorCritic
 from freeproj.learning import ppo
 from freeproj.learning.config import NetworkConfig, TrainConfig
-from freeproj.learning.learn import Batch, Metrics, learn, start_optimizer
-from freeproj.learning.rollout import Rollout, RolloutState, collect, start_rollout
-from freeproj.learning.schedule import (
+from freeproj.learning.evaluate import (
     evaluation_inputs,
     is_tested,
     named,
     run_evaluation,
 )
+from freeproj.learning.learn import Batch, Metrics, learn, start_optimizer
+from freeproj.learning.rollout import Rollout, RolloutState, collect, start_rollout
 from freeproj.meta.episodes import MetaEnv
-from freeproj.meta.tasks import MetaParams
+from freeproj.meta.inputs import MetaParams
 from freeproj.projection.spaces import Box, Discrete
 from freeproj.storage.cache import compiled, compiled_once, use_cache
 from freeproj.storage.threads import n_threads
@@ -64,6 +64,12 @@ class TrainState(NamedTuple):
     rollout: RolloutState
     key: PRNGKeyArray
     n_done: Int[Array, ""]  # updates
+    average: ActorCritic | None = None  # of the agents so far, if `ppo.averaging`
+
+    @property
+    def tested(self) -> ActorCritic:
+        """The agent that is tested, and kept at the end."""
+        return self.agent if self.average is None else self.average
 
 
 class DivergedError(ArithmeticError):
@@ -134,13 +140,13 @@ def train(
         if is_tested(number, config):
             for job in ready:
                 job.result()
-            found = test(now.agent, *evaluation_inputs(key, number, stage))
+            found = test(now.tested, *evaluation_inputs(key, number, stage))
             metrics |= named(found, stage.test_maps)
         row = log_row(number, metrics, stage)
         log.append(row)
         if report is not None:
             report(now, row)
-    return TrainResult(now.agent, log)
+    return TrainResult(now.tested, log)
 
 
 def seed_key(seed: int) -> PRNGKeyArray:
@@ -168,7 +174,8 @@ def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
     optimizer = compiled_once(start_optimizer, 1, quick=True)(agent, program)
     begin = compiled_once(start_rollout, 1, 4, quick=True)
     rollout = begin(key_rollout, env, draw_params(key, config), agent, config.n_envs)
-    return TrainState(agent, optimizer, rollout, key_updates, jnp.asarray(0))
+    average = _copied(agent) if config.ppo.averaging else None
+    return TrainState(agent, optimizer, rollout, key_updates, jnp.asarray(0), average)
 
 
 def start_shapes(config: TrainConfig) -> tuple[TrainState, MetaParams]:
@@ -191,7 +198,10 @@ def next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> Trai
     optimizer = compiled_once(start_optimizer, 1, quick=True)(
         state.agent, stage.program
     )
-    return state._replace(optimizer=optimizer, rollout=rollout)
+    average = None
+    if stage.ppo.averaging:
+        average = _copied(state.agent) if state.average is None else state.average
+    return state._replace(optimizer=optimizer, rollout=rollout, average=average)
 
 
 def update(
@@ -221,8 +231,9 @@ def update(
     )
     metrics = {**_returns(rollout, env, config.n_envs), **losses}
     metrics["finite"] = _finite(rollout, losses, agent)
+    average = _averaged(state, agent, config.ppo.averaging)
     done = state.n_done + 1
-    return TrainState(agent, optimizer, after, key, done), metrics
+    return TrainState(agent, optimizer, after, key, done, average), metrics
 
 
 def draws_before(number: int, config: TrainConfig) -> int:
@@ -276,7 +287,7 @@ def _compile_ahead(key: PRNGKeyArray, config: TrainConfig) -> tuple[Future, Futu
     update = pool.submit(lambda: step.lower(state, params).compile())
     if is_tested(1, config):
         data = jax.eval_shape(lambda: evaluation_inputs(key, 1, config))
-        later = pool.submit(lambda: test.lower(state.agent, *data).compile())
+        later = pool.submit(lambda: test.lower(state.tested, *data).compile())
     pool.shutdown(wait=False)
     return update, later
 
@@ -321,6 +332,22 @@ def _redrawn(
         fresh = start_rollout(key, env, params, state.agent, config.n_envs)
         return jax.tree.map(lambda a, b: jnp.where(is_time, a, b), fresh, before)
     return before
+
+
+def _averaged(
+    state: TrainState, agent: ActorCritic, averaging: float
+) -> ActorCritic | None:
+    """Return a A + (1 - a) agent; early on a is less, so that no start is in A."""
+    if state.average is None:
+        return None
+    n_done = state.n_done.astype(float)
+    past = jnp.minimum(averaging, n_done / (n_done + 1))
+    return jax.tree.map(lambda a, b: b + past * (a - b), state.average, agent)
+
+
+def _copied(agent: ActorCritic) -> ActorCritic:
+    """Copy: an update may not be given the same memory twice."""
+    return jax.tree.map(jnp.copy, agent)
 
 
 def _returns(rollout: Rollout, env: MetaEnv, n_envs: int) -> Metrics:

@@ -25,8 +25,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.envs import Environment, make
-from freeproj.meta.inputs import AgentInputs, MetaState
-from freeproj.meta.tasks import ENCODERS, MetaParams
+from freeproj.meta.inputs import ENCODERS, AgentInputs, MetaParams, MetaState
 from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import suggestion
 

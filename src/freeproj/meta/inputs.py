@@ -1,27 +1,52 @@
-"""What the agent sees and does: the layout of its input, frames, and its actions.
+"""What the agent sees and does: projected tasks, the layout of inputs, and actions.
+
+The matrices of all words are drawn into a table, transposed, and scaled by the task's
+bounds if asked for. The agent's input is
 
     observation | previous action | trial ended | first step | previous reward
 
-The observation is projected, or the frame's coordinates of what is projected. This is
-the half of the meta-environment that faces the agent; `episodes` plays the tasks.
+where the observation is projected, or the frame's coordinates of what is projected.
+Trials and episodes are played in `episodes`. (Definition 3.2 and appendix D.5.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.envs import Box, Discrete, Environment, make
-from freeproj.meta.tasks import ProjectedTasks
 from freeproj.projection.actions import CommonActions
 from freeproj.projection.frames import Frame, empty, see
+from freeproj.projection.maps import fixed_map
+from freeproj.projection.projection import FreeProjection
 
-__all__ = ["AgentInputs", "MetaState", "common_actions"]
+__all__ = ["ENCODERS", "AgentInputs", "MetaParams", "MetaState", "common_actions"]
+
+ENCODERS = ("none", "frame")
+
+_MAX_TABLE_ENTRIES = 2**23  # 32 MiB
+
+
+class MetaParams(NamedTuple):
+    """What all environments share: the matrices of all words, the tasks' own numbers.
+
+    `table` holds M_o transposed and scaled as the agent sees it; where it sees a frame,
+    the Gram matrix of that, since a frame depends on nothing else. It has a row for
+    each word and, where tasks differ in it, a column for each task. So an episode
+    begins with a look-up, and a program compiled for a table serves every n, ℓ and
+    family of its size. If there are too many words for a table, `bases` are kept
+    instead and words are multiplied.
+    """
+
+    bases: Array | None
+    tasks: tuple[PyTree, ...]
+    table: Float[Array, "n_words tasks d_obs columns"] | None
 
 
 class MetaState(NamedTuple):
@@ -48,12 +73,97 @@ class MetaState(NamedTuple):
     n_used: Int[Array, ""] | None = None  # actions so far, if named by their use
 
 
-class AgentInputs(ProjectedTasks):
+class AgentInputs(eqx.Module):
     """Tasks behind a projection as an agent sees them; see `MetaEnv` for the fields."""
 
+    tasks: tuple[Environment, ...] = eqx.field(static=True)
+    projection: FreeProjection = eqx.field(static=True)
+    evaluation_map: str | None = eqx.field(static=True, default=None)
+    normalize_observations: bool = eqx.field(static=True, default=False)
+    observation: str = eqx.field(static=True, default="projected")
+    encoder: str = eqx.field(static=True, default="none")
+    frame_size: int = eqx.field(static=True, default=0)
+    frame_threshold: float = eqx.field(static=True, default=0.0)
     action_map: str = eqx.field(static=True, default="identity")
     previous_reward: bool = eqx.field(static=True, default=False)
     n_actions: int = eqx.field(static=True, default=0)
+
+    @property
+    def observation_size(self) -> int:
+        """The size of the largest observation; smaller ones are padded with zeros."""
+        return max(task.observation_space.size for task in self.tasks)
+
+    @property
+    def observation_slot(self) -> int:
+        """The number of the agent's inputs that show the observation.
+
+        A frame shows its coordinates, and the norm of what is left over.
+        """
+        if self.encoder == "none":
+            return self.projection.input_dim
+        return (self.frame_size or self.observation_size) + 1
+
+    @property
+    def has_table(self) -> bool:
+        """Whether there are few enough words to keep the matrix of each."""
+        fixed = self.evaluation_map is not None or self.observation != "projected"
+        return fixed or self._n_rows == self.projection.n_words
+
+    def draw_params(self, key: PRNGKeyArray) -> MetaParams:
+        """Draw the matrices of all words; the tasks' numbers are their defaults."""
+        tasks = tuple(task.default_params for task in self.tasks)
+        if self.evaluation_map is not None:
+            return MetaParams(None, tasks, self.map_rows(self.evaluation_map))
+        if not self.has_table:
+            return MetaParams(self.projection.draw_bases(key), tasks, None)
+        return MetaParams(None, tasks, self.table_of(self._draw_matrices(key)))
+
+    def redraw(self, key: PRNGKeyArray, params: MetaParams) -> MetaParams:
+        """Return params with new matrices, used from the next episode on."""
+        return self.draw_params(key)._replace(tasks=params.tasks)
+
+    def table_of(
+        self, matrices: Float[Array, "n_words d_in d_obs"]
+    ) -> Float[Array, "n_words tasks d_obs columns"]:
+        """Return the table of the matrices M_o of all words."""
+        rows = jnp.swapaxes(matrices, 1, 2)[:, None]
+        if self.normalize_observations:
+            rows = rows * self._scales()[None, :, :, None]
+        return self._kept(rows)
+
+    def map_rows(self, name: str) -> Float[Array, "1 tasks d_obs columns"]:
+        """Return the row of a fixed map: for each task the matrix of its own size."""
+        return self._kept(self.map_matrices(name))
+
+    def map_matrices(self, name: str) -> Float[Array, "1 tasks d_obs d_in"]:
+        """Return M_o of a fixed map, transposed and scaled, for each task."""
+        rows, sigma = self.projection.input_dim, self.projection.scale
+        largest = self.observation_size
+        sizes = [task.observation_space.size for task in self.tasks]
+        maps = [fixed_map(name, rows, size, sigma).T for size in sizes]
+        padded = [np.pad(m, ((0, largest - len(m)), (0, 0))) for m in maps]
+        table = jnp.stack(padded)[None]
+        if not self.normalize_observations:
+            return table
+        return table * self._scales()[None, :, :, None]
+
+    def draw_word(self, key: PRNGKeyArray, params: MetaParams) -> Int[Array, "*length"]:
+        """Draw a row of the table or, where there is none, letters."""
+        if params.table is None:
+            return self.projection.draw_word(key)
+        return jax.random.randint(key, (), 0, len(params.table))
+
+    def matrix_of(
+        self, word: Int[Array, "*length"], task: Int[Array, ""], params: MetaParams
+    ) -> Float[Array, "d_obs columns"]:
+        """Return what is kept of an episode's matrix: see `MetaParams.table`."""
+        if params.table is not None:
+            return params.table[word, task if params.table.shape[1] > 1 else 0]
+        bases: Any = params.bases
+        matrix = self.projection.matrix(word, bases, self.observation_size).T
+        if self.normalize_observations:
+            matrix = matrix * self._scales()[task][:, None]
+        return self._kept(matrix)
 
     @property
     def actions(self) -> CommonActions:
@@ -144,6 +254,40 @@ class AgentInputs(ProjectedTasks):
         if not self.normalize_observations:
             return reward
         return reward * jnp.array([float(task.max_steps) for task in self.tasks])[task]
+
+    def _kept(
+        self, rows: Float[Array, "*words d_obs d_in"]
+    ) -> Float[Array, "*words d_obs columns"]:
+        """Return the rows of M_o transposed or, for a frame, their inner products."""
+        if self.encoder == "none":
+            return rows
+        # Accelerators multiply with fewer digits unless told not to.
+        return jnp.matmul(rows, jnp.swapaxes(rows, -1, -2), precision="highest")
+
+    def _scales(self) -> Float[Array, "tasks d_obs"]:
+        """The factors that bring observations to unit size."""
+        scales = [self._padded(1 / np.array(t.observation_scale)) for t in self.tasks]
+        return jnp.stack(scales)
+
+    def _draw_matrices(self, key: PRNGKeyArray) -> Float[Array, "n_words d_in d_obs"]:
+        size, rows = self.observation_size, self.projection.input_dim
+        if self.observation == "projected":
+            return self.projection.draw_matrices(key, size)
+        name = "zero" if self.observation == "none" else "pad"
+        one = fixed_map(name, rows, size, self.projection.scale)
+        # A copy for each word, so that programs of projected observations can be used.
+        return jnp.broadcast_to(one, (self._n_rows, *one.shape))
+
+    @property
+    def _n_rows(self) -> int:
+        """The number of rows of the table: all words if they fit, otherwise one."""
+        entries = self.projection.input_dim * self.observation_size
+        fits = self.projection.n_words * entries <= _MAX_TABLE_ENTRIES
+        return self.projection.n_words if fits and not self.projection.inverses else 1
+
+    def _padded(self, observation) -> Float[Array, " d_obs"]:
+        missing = self.observation_size - observation.shape[0]
+        return jnp.pad(jnp.asarray(observation, jnp.float32), (0, missing))
 
 
 def common_actions(

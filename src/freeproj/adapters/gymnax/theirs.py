@@ -16,8 +16,7 @@ from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs import Box, Discrete, Environment, Step
 from freeproj.meta.episodes import MetaEnv
-from freeproj.meta.inputs import MetaState
-from freeproj.meta.tasks import MetaParams
+from freeproj.meta.inputs import MetaParams, MetaState
 from freeproj.storage.names import suggestion
 
 __all__ = ["GymnaxMetaEnv", "GymnaxTask"]
