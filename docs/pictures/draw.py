@@ -2,7 +2,8 @@
 
 Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws (invariant,
 why-table-1 and storage with `--runs published:NAME`), its colours cut to 64, which the
-eye does not see and which makes the files three times smaller. (`data-way.svg` is drawn by hand.)
+eye does not see and which makes the files three times smaller. (`data-way.svg` is
+drawn by hand.)
 """
 
 import tempfile
