@@ -97,13 +97,6 @@ def test_every_generated_part_is_on_a_page():
         assert f"<!-- end {name} -->" in together
 
 
-def test_every_command_is_in_one_group():
-    grouped = [
-        name for names in write_reference.SAID["groups"].values() for name in names
-    ]
-    assert sorted(grouped) == sorted(cli._COMMANDS)
-
-
 def test_every_setting_is_on_the_settings_page():
     page, config = PAGES["settings.md"], TrainConfig()
     for outer in dataclasses.fields(config):
@@ -126,7 +119,6 @@ def test_meanings_and_questions_are_of_things_that_exist():
     ]
     assert set(said["settings"]) <= set(keys)
     shipped = Path(freeproj.__file__).parent
-    assert set(said["studies"]) == {p.stem for p in shipped.glob("studies/*.toml")}
     assert set(said["presets"]) == {p.stem for p in shipped.glob("configs/*.toml")}
 
 

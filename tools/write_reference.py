@@ -5,8 +5,8 @@
 Commands come from click, settings from the dataclasses, figures and tables from their
 registries, studies from their files, short tables from the published data. Replaces
 what stands between `<!-- NAME -->` and `<!-- end NAME -->` in docs/; a test holds the
-pages equal to what this would write. What the code does not say (groups of commands,
-the question of a study) is in reference.toml beside this file.
+pages equal to what this would write. What the code does not say (a line on each preset,
+meanings without a docstring) is in reference.toml beside this file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from typing import Any
 
 import click
 
+import freeproj
 import write_answer
 from freeproj import cli
-from freeproj.experiments.study import read_study
+from freeproj.experiments.study import STUDIES, read_study
 from freeproj.findings.labels import map_title, task_title
 from freeproj.learning.config import TrainConfig
 from freeproj.published import load
@@ -72,7 +73,7 @@ def _written(name: str) -> str:
 def commands_block() -> str:
     """Return every command with its options, in groups."""
     parts = []
-    for group, names in SAID["groups"].items():
+    for group, names in cli._GROUPS.items():
         parts.append(f"## {group}")
         parts += [
             _command(path, each) for name in names for path, each in _leaves(name)
@@ -175,12 +176,14 @@ def tables_block() -> str:
 def shipped_block() -> str:
     """Return the studies that ship with the package, with their sizes."""
     rows = []
-    for name in SAID["studies"]:
+    for name in STUDIES:
+        file = Path(freeproj.__file__).parent / "studies" / f"{name}.toml"
+        asked = tomllib.loads(file.read_text(encoding="utf-8"))["stated"]["question"]
         configs = read_study(name).runs()
         steps = [c.n_updates * c.n_envs * c.n_steps for c in configs]
         low, high = (f"{n / 1e6:.2g}" for n in (min(steps), max(steps)))
         size = low if low == high else f"{low}–{high}"
-        rows.append((f"`{name}`", SAID["studies"][name], f"{len(configs):,}", size))
+        rows.append((f"`{name}`", _escaped(asked), f"{len(configs):,}", size))
     return _table(("study", "question", "runs", "million steps a run"), rows)
 
 
