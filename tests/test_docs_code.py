@@ -12,13 +12,14 @@ import pytest
 from fake_study import write_study
 from freeproj.experiments.dataset import read_dataset
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 # No fence within the code: a block without output must not borrow a later one's.
 BLOCK = re.compile(r"```python\n((?:(?!```).)*)```\n```text\n(.*?)```", re.DOTALL)
 FILE = re.compile(r"```python\n# (\w+)\.py\n(.*?)```", re.DOTALL)
 PAGES = {
     path.stem: BLOCK.findall(path.read_text(encoding="utf-8"))
-    for path in sorted(DOCS.glob("*.md"))
+    for path in [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 }
 BLOCKS = [
     pytest.param(code, expected, id=f"{page}-{number}")
@@ -29,7 +30,16 @@ BLOCKS = [
 
 @pytest.mark.parametrize(
     ("page", "least"),
-    [("theory", 7), ("choosing", 3), ("statistics", 2), ("index", 1), ("extending", 4)],
+    [
+        ("README", 2),
+        ("kernel", 7),
+        ("words", 5),
+        ("jax", 3),
+        ("choosing", 3),
+        ("statistics", 2),
+        ("index", 1),
+        ("extending", 4),
+    ],
 )
 def test_pages_have_their_blocks(page, least):
     assert len(PAGES[page]) >= least
@@ -38,19 +48,23 @@ def test_pages_have_their_blocks(page, least):
 @pytest.mark.parametrize(
     "page",
     [
+        "README",
         "choosing",
         "frames",
         "gymnasium",
+        "jax",
+        "kernel",
         "pytorch",
         "scikit-learn",
         "stable-baselines3",
         "tasks",
-        "theory",
+        "words",
     ],
 )
 def test_every_block_of_these_pages_is_run(page):
     """A block without output is run by nobody; here only data is prepared in one."""
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    folder = ROOT if page == "README" else DOCS
+    text = (folder / f"{page}.md").read_text(encoding="utf-8")
     prepared = 1 if page == "choosing" else 0
     assert text.count("```python\n") == len(PAGES[page]) + prepared
 
@@ -117,6 +131,17 @@ def test_a_run_of_all_that_is_ones_own(files, tmp_path):
     dataset = read_dataset(tmp_path / "runs")
     assert (dataset.n_finished, dataset.seeds) == (2, (0, 1))
     assert "test/matrices_of_mine:backwards/episodes/episode_return" in dataset.metrics
+
+
+@pytest.mark.slow
+def test_the_tutorials_python_reads_its_study(tmp_path, monkeypatch, capsys):
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    *_, code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    write_study(tmp_path / "runs", tasks=("HigherLower",), lengths=(1, 4), n_updates=4)
+    monkeypatch.chdir(tmp_path)
+    changed = code.replace('"encoder": "frame"', '"projection.length": 4')
+    changed = changed.replace('"encoder": "none"', '"projection.length": 1')
+    exec(compile(changed, "docs/tutorial.md", "exec"), {})
 
 
 def test_a_figure_of_ones_own_is_drawn(files, tmp_path):

@@ -3,9 +3,9 @@
     python tools/write_answer.py
 
 Replaces what stands between `<!-- NAME -->` and `<!-- end NAME -->`: the sentences of
-the answers in README and docs home, the tables in docs/what-came-out.md, the rule in
-docs/statistics.md. A test holds
-the files equal to what this would write, so no number is copied by hand.
+the answers in README and docs/results.md, the whole tables in docs/tables.md, the rule
+in docs/statistics.md. A test holds the files equal to what this would write, so no
+number is copied by hand.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from freeproj.stats.intervals import Summary, summarise
 ROOT = Path(__file__).parents[1]
 FILES = (
     "README.md",
-    "docs/index.md",
-    "docs/what-came-out.md",
+    "docs/results.md",
+    "docs/tables.md",
     "docs/statistics.md",
 )
 LENGTHS = (1, 2, 4, 8)

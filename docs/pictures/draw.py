@@ -1,8 +1,9 @@
-"""Draw the pictures of the README and the home page: python docs/pictures/draw.py
+"""Draw the pictures of README and docs: python docs/pictures/draw.py
 
 Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws (invariant,
 why-table-1 and storage with `--runs published:NAME`), its colours cut to 64, which the
-eye does not see and which makes the files three times smaller.
+eye does not see and which makes the files three times smaller. (`data-way.svg` is
+drawn by hand.)
 """
 
 import tempfile
@@ -18,8 +19,7 @@ HERE = Path(__file__).parent
 
 NAMES = (
     "invariant",
-    "cayley",
-    "effective-dimension",
+    "overview",
     "cost-of-words",
     "why-table-1",
     "storage",

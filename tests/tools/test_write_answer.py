@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 # The pages, the block with their answers, and which form of an answer it holds.
 PAGES = [
     ("README.md", "answer", "headline"),
-    ("docs/index.md", "answer", "headline"),
-    ("docs/what-came-out.md", "sentences", "sentence"),
+    ("docs/results.md", "answer", "headline"),
+    ("docs/tables.md", "sentences", "sentence"),
 ]
 
 
