@@ -19,8 +19,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
-from freeproj.agents.dense import Dense
-
 __all__ = ["FART", "FFM", "LRU", "S6", "DeltaNet", "MemaxLayer", "MemaxMemory"]
 
 
@@ -29,16 +27,16 @@ class MemaxLayer(eqx.Module):
 
     arrays: PyTree
     fixed: Any = eqx.field(static=True)
-    linear: Dense
-    gate: Dense
+    weight: Float[Array, "size twice"]  # [W_1, W_2]
+    bias: Float[Array, " twice"]
 
     @classmethod
     def create(cls, key: PRNGKeyArray, size: int, made: Callable) -> MemaxLayer:
         """Draw the weights; `made(key)` returns memax's module."""
-        key_memory, key_linear, key_gate = jax.random.split(key, 3)
+        key_memory, key_unit = jax.random.split(key)
         arrays, fixed = eqx.partition(made(key_memory), eqx.is_array)
-        units = (Dense.lecun(each, size, size) for each in (key_linear, key_gate))
-        return cls(arrays, fixed, *units)
+        weight = jax.nn.initializers.lecun_normal()(key_unit, (size, 2 * size))
+        return cls(arrays, fixed, weight, jnp.zeros(2 * size))
 
     @property
     def module(self) -> Any:
@@ -60,7 +58,8 @@ class MemaxLayer(eqx.Module):
 
         h, last = jax.vmap(one, in_axes=(1, 0, 1), out_axes=(1, 0))(xs, state, resets)
         rows = h.reshape(-1, h.shape[-1])
-        out = self.linear(rows) * jax.nn.sigmoid(self.gate(rows))
+        linear, gate = jnp.split(rows @ self.weight + self.bias, 2, axis=-1)
+        out = linear * jax.nn.sigmoid(gate)
         return xs + out.reshape(xs.shape), last
 
 

@@ -42,7 +42,7 @@ class PopgymView(NamedTuple):
     """POPGym's spaces of a task, and the function that gives its hidden state."""
 
     observation_space: Space
-    action_space: Space | None  # None: ours
+    action_space: Any  # a space; None: ours
     state_space: Space
     state: Callable[[Seen], Any]
     needs_action: bool = False  # POPGym's `obs_requires_prev_action`
@@ -169,7 +169,7 @@ def _battleship(task: Any) -> PopgymView:
 
     cells = MultiDiscrete(np.full(board, 2))
     hidden = Tuple((cells, cells, Discrete(2)))
-    return PopgymView(Discrete(2), MultiDiscrete(board), hidden, state, True)
+    return PopgymView(Discrete(2), MultiDiscrete(list(board)), hidden, state, True)
 
 
 def _minesweeper(task: Any) -> PopgymView:
@@ -179,7 +179,7 @@ def _minesweeper(task: Any) -> PopgymView:
 
     shown, board = task.observation_space.size, (task.side, task.side)
     hidden = MultiDiscrete(np.full(task.n_cells, 3))
-    return PopgymView(Discrete(shown), MultiDiscrete(board), hidden, state, True)
+    return PopgymView(Discrete(shown), MultiDiscrete(list(board)), hidden, state, True)
 
 
 def _concentration(task: Any) -> PopgymView:
@@ -213,8 +213,8 @@ def _cartpole(task: Any) -> PopgymView:
 
     shown = task.observation_space
     reach = np.array([4.8, np.inf, np.radians(24), np.inf], np.float32)
-    bounds = (np.array(side, np.float32) for side in (shown.low, shown.high))
-    return PopgymView(Box(*bounds), None, Box(-reach, reach), state)
+    low, high = np.array(shown.low, np.float32), np.array(shown.high, np.float32)
+    return PopgymView(Box(low, high), None, Box(-reach, reach), state)
 
 
 def _pendulum(task: Any) -> PopgymView:
