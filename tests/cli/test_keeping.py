@@ -41,7 +41,9 @@ def test_single_runs_can_be_compared(runs, freeproj):
     one, other = sorted(each for each in (runs / "slow").iterdir() if each.is_dir())[:2]
     done = freeproj("compare", one, other)
     assert done.code == 0
-    assert "Needs: runs of the same task and seeds" in done.out
+    told = " ".join(done.out.split())
+    assert "Needs: runs of the same task and seeds" in told
+    assert "They differ in one setting: seed" in told
 
 
 def test_nothing_to_compare_is_refused(runs, freeproj, tmp_path):

@@ -249,3 +249,9 @@ def test_an_effect_of_one_standard_deviation_is_found_with_twelve_seeds():
         for _ in range(40)
     ]  # fmt: skip
     assert np.mean([each is HOLDS for each in found]) > 0.8
+
+
+def test_names_keep_their_letters_within_a_sentence():
+    told = said("HigherLower-gru-n4 earns more than fast.", Outcome.OPEN)
+    assert "whether HigherLower-gru-n4 earns" in told
+    assert "whether words help" in said("Words help.", Outcome.OPEN)

@@ -129,7 +129,8 @@ def _difference_lines(differences: dict[str, dict[str, list]]) -> list[str]:
         )
         for key, sides in differences.items()
     ]
-    return [f"They differ in {len(parts)} settings: {'; '.join(parts)}."]
+    what = "one setting" if len(parts) == 1 else f"{len(parts)} settings"
+    return [f"They differ in {what}: {'; '.join(parts)}."]
 
 
 def _name(source: str, found: dict[str, Dataset]) -> str:

@@ -121,9 +121,9 @@ class Answer:
 
 def said(statement: str, outcome: Outcome, otherwise: str = "") -> str:
     """Turn a statement into what its outcome allows."""
-    clause = statement[0].lower() + statement[1:]
-    if statement.split(" ", 1)[0].isupper():  # RP, FRP, LSMDP
-        clause = statement
+    clause = statement
+    if statement.split(" ", 1)[0].istitle():  # not RP, LSMDP, or a run's name
+        clause = statement[0].lower() + statement[1:]
     if outcome is Outcome.HOLDS:
         return statement
     if outcome is Outcome.FAILS:
