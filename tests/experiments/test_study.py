@@ -151,13 +151,17 @@ def test_the_papers_study_is_its_table():
     assert plain == {expected}
 
 
-def test_quick_is_one_program_that_shows_the_sign_slip():
+def test_quick_shows_the_missing_sign_in_one_program_and_a_frame_beside_none():
     runs = read_study("quick").runs()
-    assert len({c.program for c in runs}) == 1
-    cells = {(c.projection.family, c.projection.length) for c in runs}
+    cards = [c for c in runs if c.task == "HigherLower"]
+    assert len({c.program for c in cards}) == 1
+    cells = {(c.projection.family, c.projection.length) for c in cards}
     assert cells == {("qr", 1), ("qr", 2), ("haar", 1), ("haar", 2)}
+    assert cards[0].test_maps == ("tile_unit", "minus_tile", "random", "zero")
+    poles = [c for c in runs if c.task == "StatelessCartPole"]
+    assert {c.encoder for c in poles} == {"none", "frame"}
+    assert len({dataclasses.replace(c, encoder="none", seed=0) for c in poles}) == 1
     assert not any(c.previous_reward for c in runs)
-    assert runs[0].test_maps == ("tile_unit", "minus_tile", "random", "zero")
 
 
 def test_why_table_1_has_all_five_tasks_balanced_by_seed():

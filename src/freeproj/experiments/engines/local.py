@@ -162,7 +162,9 @@ class _Orders(RemoteWork):
             worker.job = None
             return [job]
         if answer["kind"] == "row":
-            self._report(Event(job.runs[answer["run"]], "row", answer["row"]))
+            config = job.runs[answer["run"]]
+            self._failures.pop(run_name(config), None)  # it has got further
+            self._report(Event(config, "row", answer["row"]))
             return []
         # An answer without a run's number ends all runs that are left.
         ended = [answer["run"]] if "run" in answer else range(len(job.runs))
