@@ -26,6 +26,8 @@ from freeproj.experiments.store import save_records
 
 PUBLISHED = Path(__file__).parents[1] / "src" / "freeproj" / "published"
 MAX_POINTS = 20
+# Arms may have numbers of seeds of their own.
+ARMS = ("task", "memory", "encoder", "redraw_every", "observation")
 
 
 def main() -> None:
@@ -56,7 +58,7 @@ def main() -> None:
 def balanced(runs: list[RunRecord]) -> list[RunRecord]:
     """Keep, within each arm of a task, the seeds that every one of its cells has."""
     dataset, kept = Dataset(tuple(runs)), []
-    for group in dataset.group_by("task", "redraw_every", "observation").values():
+    for group in dataset.group_by(*ARMS).values():
         cells = group.group_by(*group.axes).values()
         shared = set.intersection(*({run.seed for run in cell.runs} for cell in cells))
         kept += [run for run in group.runs if run.seed in shared]
