@@ -112,7 +112,7 @@ def test_settings_that_make_no_sense_are_refused_with_their_rule(settings, messa
 
 def test_files_that_are_not_there_or_not_toml_are_refused(tmp_path):
     with pytest.raises(
-        FileNotFoundError, match="in_context, laptop, paper, release, smoke"
+        FileNotFoundError, match="laptop, paper, release, separated, smoke"
     ):
         read_config("nosuch.toml")
     broken = tmp_path / "broken.toml"
