@@ -21,6 +21,7 @@ import numpy as np
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.claims import opening
 from freeproj.findings.labels import map_title, task_title, value_text
+from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
 from freeproj.published import load, names
 from freeproj.report.tables.maps import MapRecord, interval_text, map_records
 from freeproj.stats.intervals import Summary, summarise
@@ -33,6 +34,7 @@ FILES = (
     "docs/statistics.md",
 )
 LENGTHS = (1, 2, 4, 8)
+FAMILY = "projection.family"
 _Row = Iterable[str]
 
 
@@ -154,6 +156,64 @@ def verdicts_block() -> str:
     return table(("question", "study", "outcome", "what decided"), rows)
 
 
+def paper_block() -> str:
+    """Return Table 1 of the paper beside why-table-1: tile, bases redrawn."""
+    rows = []
+    for (task, method, memory), paper in PAPER_RESULTS.items():
+        length = 1 if method == "RP" else PAPER_LENGTHS[task, memory]
+        cell = {"task": task, "memory": memory, "redraw_every": 1}
+        found = {
+            str(record.settings["projection.family"]): record
+            for record in _records("why-table-1", {**cell, "projection.length": length})
+        }
+        if found:
+            ours = [found[family].maps["tile_unit"] for family in ("qr", "haar")]
+            rows.append(
+                (
+                    task_title(task),
+                    value_text("memory", memory),
+                    f"{method} (ℓ = {length})",
+                    *(f"{each.mean / 16:.2f}" for each in (paper.mmer, paper.raw)),
+                    *(_estimate(each) for each in ours),
+                    _estimate(found["haar"].maps["random"]),
+                    f"{ours[0].n}",
+                    f"{(found['haar'].steps or 0) / 1e6:.2f}",
+                )
+            )
+    heads = (
+        "task",
+        "memory",
+        "method",
+        "paper, MMER",
+        "paper, raw",
+        "ours, uncorrected QR, tile",
+        "ours, Haar, tile",
+        "ours, Haar, random projections",
+        "seeds",
+        "million steps",
+    )
+    return table(heads, rows)
+
+
+def best_lengths_block() -> str:
+    """Return Table 2 of the paper beside why-table-1: every length, bases redrawn."""
+    rows = []
+    for (task, memory), best in PAPER_LENGTHS.items():
+        for family in ("qr", "haar"):
+            cell = {"task": task, "memory": memory, "projection.family": family}
+            found = {
+                record.settings["projection.length"]: record.maps["tile_unit"]
+                for record in _records("why-table-1", {**cell, "redraw_every": 1})
+            }
+            if found:
+                matrices = value_text("projection.family", family)
+                returns = (_estimate(found[length]) for length in LENGTHS)
+                head = (task_title(task), value_text("memory", memory), matrices)
+                rows.append((*head, f"{best}", *returns))
+    heads = ("task", "memory", "matrices", "paper's ℓ*")
+    return table((*heads, *(f"ℓ = {n}" for n in LENGTHS)), rows)
+
+
 def signs_block() -> str:
     """Return ℓ = 1 on every map, uncorrected QR beside Haar."""
     records = _records("why-table-1", {"projection.length": 1})
@@ -161,12 +221,13 @@ def signs_block() -> str:
     rows = [
         (
             f"{_task(record)}, {_value(record, 'redraw_every')}",
+            _value(record, "memory"),
             _value(record, "projection.family"),
             *(_estimate(record.maps[name]) for name in maps),
         )
-        for record in sorted(records, key=lambda r: _task(r) + _bases(r))
+        for record in sorted(records, key=lambda r: (_task(r), _bases(r), _memory(r)))
     ]
-    return table(("task, bases", "matrices", *map(map_title, maps)), rows)
+    return table(("task, bases", "memory", "matrices", *map(map_title, maps)), rows)
 
 
 def words_block() -> str:
@@ -175,6 +236,7 @@ def words_block() -> str:
     rows = [
         (
             _task(record),
+            _value(record, "memory"),
             _value(record, "redraw_every"),
             _value(record, "projection.family"),
             _value(record, "projection.length"),
@@ -186,7 +248,7 @@ def words_block() -> str:
         for task in ("HigherLower", "RepeatPrevious")
         for record in _records("why-table-1", {"task": task})
     ]
-    heads = ("task", "bases", "matrices", "ℓ", *map(map_title, maps), "MMER")
+    heads = ("task", "memory", "bases", "matrices", "ℓ", *map(map_title, maps), "MMER")
     return table((*heads, "paper, raw", "paper, MMER"), rows)
 
 
@@ -197,31 +259,38 @@ def lengths_block() -> str:
     rows = [
         (
             f"{task_title(task)} (`{study}`)",
+            value_text("memory", memory),
             map_title(name),
             *(
-                _estimate(_one(study, {**fresh, "task": task}, length).maps[name])
+                _estimate(
+                    _one(study, {**fresh, "task": task, "memory": memory}, length).maps[
+                        name
+                    ]
+                )
                 for length in LENGTHS
             ),
         )
         for study in studies
-        for task in load(study).values("task")
+        for task, memory in _arms(study)
         for name in (_first_map(study), "random")
     ]
-    return table(("task (study)", "projection", *(f"ℓ = {n}" for n in LENGTHS)), rows)
+    heads = ("task (study)", "memory", "projection")
+    return table((*heads, *(f"ℓ = {n}" for n in LENGTHS)), rows)
 
 
 def fixed_block() -> str:
     """Return what agents with fixed bases earn on random projections minus blanked."""
-    dataset, rows = load("why-table-1").where(redraw_every=0), []
-    for task in dataset.values("task"):
+    whole, rows = load("why-table-1"), []
+    for task, memory in _arms("why-table-1", redraw_every=0):
+        dataset = whole.where(redraw_every=0, memory=memory)
         for family in ("qr", "haar"):
             found = [
                 _gap(dataset, task, family, length, "random", "zero")
                 for length in LENGTHS
             ]
-            label = value_text("projection.family", family)
-            rows.append((task_title(task), label, *map(_estimate, found)))
-    return table(("task", "matrices", *(f"ℓ = {n}" for n in LENGTHS)), rows)
+            labels = (value_text("memory", memory), value_text(FAMILY, family))
+            rows.append((task_title(task), *labels, *map(_estimate, found)))
+    return table(("task", "memory", "matrices", *(f"ℓ = {n}" for n in LENGTHS)), rows)
 
 
 def storage_block() -> str:
@@ -276,6 +345,8 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "rule": rule_block,
     "verdicts": verdicts_block,
     "studies": studies_block,
+    "paper": paper_block,
+    "best-lengths": best_lengths_block,
     "signs": signs_block,
     "words": words_block,
     "lengths": lengths_block,
@@ -302,6 +373,12 @@ def _one(study: str, settings: Mapping[str, Any], length: int) -> MapRecord:
     return record
 
 
+def _arms(study: str, **settings: Any) -> list[tuple[str, str]]:
+    """Return the pairs of task and memory of a study's runs, in their order."""
+    groups = load(study).where(**settings).group_by("task", "memory")
+    return [(str(task), str(memory)) for task, memory in groups]
+
+
 def _first_map(study: str) -> str:
     return str(load(study).runs[0].settings["evaluation.maps"][0])
 
@@ -325,6 +402,10 @@ def _estimate(summary: Summary) -> str:
 
 def _task(record: MapRecord) -> str:
     return task_title(str(record.settings["task"]))
+
+
+def _memory(record: MapRecord) -> str:
+    return str(record.settings.get("memory", ""))
 
 
 def _bases(record: MapRecord) -> str:
