@@ -4,8 +4,8 @@
 
 Both play the same plain tasks of this package with one thread, each in a process of its
 own, until the mean return of the last episodes reaches the target. Seconds count from
-the start of Python: cold, with an empty cache of compiled programs, and warm. Our settings
-were chosen on seeds 900 to 902; sb3-contrib's are those of RL Zoo for CartPole
+the start of Python: cold, with an empty cache of compiled programs, and warm. Our
+settings were chosen on seeds 900 to 902; sb3-contrib's are those of RL Zoo for CartPole
 without velocities.
 """
 
