@@ -142,13 +142,9 @@ class Study:
     ) -> Answer:
         """Ask whether `first` earns more than `second`, by pairs of equal seeds.
 
-        Args:
-            first: settings of one side, e.g. `{"projection.length": 4}`; all other axes
-                are the configurations that are compared.
-            on: the test projection; random ones by default.
-            expects: `more`, `less`, or `same` (within the margin).
-            margin: by default 10 % of the headroom.
-            pool: kinds of agents that may be pooled, such as `projection.family`.
+        Both sides are settings, e.g. `{"projection.length": 4}`; all other axes are the
+        configurations that are compared. The arguments are those of
+        `findings.comparing.compare`.
         """
         how = {"on": on, "expects": expects, "margin": margin, "pool": pool}
         return compare(self.dataset, first, second, **how)

@@ -70,13 +70,13 @@ class Trained(TrainResult):
         from freeproj.report.figures.panels import draw_log
 
         lines = {}
-        for name in [metric] if metric else self._returns:
+        for short, name in ({metric: metric} if metric else self._returns).items():
             rows = [row for row in self.log if name in row]
             if not rows:
                 known = ", ".join(sorted({each for row in self.log for each in row}))
                 raise ValueError(f"The log has no column {name!r}. Known: {known}.")
             updates = [row["update"] for row in rows]
-            lines[_short(name)] = updates, [row[name] for row in rows]
+            lines[short] = updates, [row[name] for row in rows]
         return draw_log(lines, metric or "return of an episode")
 
     def __repr__(self) -> str:
@@ -86,18 +86,19 @@ class Trained(TrainResult):
 
     def _repr_html_(self) -> str:
         rows = ""
-        for name in self._returns:
+        for short, name in self._returns.items():
             value = self.log[-1].get(name, math.nan)
             number = f"{value:.2f}" if math.isfinite(value) else "–"
-            rows += f"<tr><td>{html.escape(_short(name))}</td><td>{number}</td></tr>"
+            rows += f"<tr><td>{html.escape(short)}</td><td>{number}</td></tr>"
         head = f"<tr><th>{len(self.log)} updates</th><th>return of an episode</th></tr>"
         return f"<p>{html.escape(repr(self))}</p><table>{head}{rows}</table>"
 
     @property
-    def _returns(self) -> list[str]:
-        """The columns of the log with returns of whole episodes."""
-        names = [metric_of(name) for name in ("train", *self.config.test_maps)]
-        return [name for name in names if any(name in row for row in self.log)]
+    def _returns(self) -> dict[str, str]:
+        """The columns of the log with returns of whole episodes, by short names."""
+        maps = {f"test {name}": metric_of(name) for name in self.config.test_maps}
+        names = {"train": metric_of("train"), **maps}.items()
+        return {k: name for k, name in names if any(name in row for row in self.log)}
 
 
 def train(
@@ -180,9 +181,3 @@ def _plain(name: str, value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     return as_name(value) if callable(value) else value
-
-
-def _short(name: str) -> str:
-    """Return `train`, or the map that was tested on."""
-    parts = name.removesuffix("/episode_return").split("/")
-    return f"test {parts[1]}" if parts[0] == "test" else "/".join(parts)

@@ -130,17 +130,13 @@ def _draw(job: _Job) -> tuple[Picture | None, str]:
             lacking = study is not None and isinstance(error, ValueError)
             if job.name in OURS and not lacking:
                 raise
-            why = why or _reason(error)
+            # A guest's error gets its kind named.
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            why = why or kind + " ".join(str(error).split())[:300]
         else:
             source = "" if study is None else str(study.meta.get("study", ""))
             return Picture(job.spec, png, source), ""
     return None, why
-
-
-def _reason(error: Exception) -> str:
-    """Say why a figure was not drawn; a guest's error gets its kind named."""
-    text = " ".join(str(error).split())[:300]
-    return text if isinstance(error, ValueError) else f"{type(error).__name__}: {text}"
 
 
 def _earlier(out: Path, drawn: Sequence[Picture]) -> list[Picture]:

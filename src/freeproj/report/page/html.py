@@ -28,7 +28,12 @@ from freeproj.storage.saved import Numbers
 
 __all__ = ["disk_data", "forests", "script_json", "write_page"]
 
-_TERMS = "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True))
+_MARKED = {
+    term: f'<abbr title="{markupsafe.escape(meaning)}" tabindex="0">{term}</abbr>'
+    for term, meaning in GLOSSARY.items()
+}
+_LONGEST_FIRST = sorted(map(re.escape, GLOSSARY), key=len, reverse=True)
+_TERMS = re.compile(rf"\b(?:{'|'.join(_LONGEST_FIRST)})\b")
 _EVERY_FEW = [0, 4, 8, 12, 16, 20, 23]  # points of an edge: enough for a smooth arc
 
 
@@ -71,17 +76,9 @@ def _symbols(text: str) -> markupsafe.Markup:
 
 def _explained(text: str) -> markupsafe.Markup:
     """Mark the words of the glossary, each where it first appears, for hovering."""
-    seen: set[str] = set()
-
-    def mark(match: re.Match) -> str:
-        term = match[1]
-        if term in seen:
-            return term
-        seen.add(term)
-        meaning = markupsafe.escape(GLOSSARY[term])
-        return f'<abbr title="{meaning}" tabindex="0">{term}</abbr>'
-
-    return markupsafe.Markup(re.sub(rf"\b({_TERMS})\b", mark, str(_symbols(text))))
+    left = dict(_MARKED)
+    marked = _TERMS.sub(lambda term: left.pop(term[0], term[0]), str(_symbols(text)))
+    return markupsafe.Markup(marked)
 
 
 def forests(findings: Sequence[Finding]) -> list[SimpleNamespace]:
