@@ -23,7 +23,8 @@ from freeproj.findings.claims import opening
 from freeproj.findings.labels import map_title, task_title, value_text
 from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
 from freeproj.published import load, names
-from freeproj.report.tables.maps import MapRecord, interval_text, map_records
+from freeproj.report.tables.grid import interval_text
+from freeproj.report.tables.maps import MapRecord, map_records
 from freeproj.stats.intervals import Summary, summarise
 
 ROOT = Path(__file__).parents[1]

@@ -19,8 +19,7 @@ from freeproj.findings.labels import duration
 from freeproj.learning.config import TrainConfig
 from freeproj.report.figures import make_figure
 from freeproj.report.page.building import make_report, shipped
-from freeproj.report.page.forest import forests
-from freeproj.report.page.widgets import disk_data, script_json
+from freeproj.report.page.html import disk_data, forests, script_json
 from freeproj.stats import Outcome
 
 SCRIPT = re.compile(r"<script.*?</script>", re.S)
@@ -184,7 +183,8 @@ def test_bars_of_one_unit_share_a_scale_with_ticks():
     first, second = forest.bars
     assert 0 < forest.thresholds[0] < first.low < first.value < first.high
     assert second.high <= 100
-    assert first.width * 2 == pytest.approx(second.width, abs=0.02)
+    widths = [bar.high - bar.low for bar in forest.bars]
+    assert 2 * widths[0] == pytest.approx(widths[1], abs=0.02)
     places = [place for place, _ in forest.ticks]
     assert len(places) > 2
     assert all(0 <= place <= 100 for place in places)

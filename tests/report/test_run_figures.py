@@ -3,7 +3,7 @@
 import pytest
 
 from fake_dataset import fake_dataset, why_table_1
-from freeproj.report.figures import FIGURES, compute_figure, find, make_figure
+from freeproj.report.figures import FIGURES, find, make_figure
 from freeproj.report.figures.style import book_style, length_colour
 from freeproj.storage.saved import load_numbers
 
@@ -76,13 +76,15 @@ def test_why_table_1_has_the_papers_returns_per_trial():
 
 
 def test_invariant_names_the_agents_and_counts_steps():
-    numbers = find("invariant").load().compute(dataset_for("invariant"))
+    spec = find("invariant")
+    numbers = spec.load().compute(dataset_for("invariant"), **spec.options)
     assert set(numbers["line"]) == {"frame", "RP", "FRP"}
     assert numbers["steps"].max() < 1  # millions
 
 
 def test_adaptation_shows_the_last_evaluation_of_every_trial():
-    numbers = compute_figure("adaptation", {}, fake_dataset(n_seeds=3))
+    spec = find("adaptation")
+    numbers = spec.load().compute(fake_dataset(n_seeds=3), **spec.options)
     assert numbers["trials"].tolist() == list(range(1, 17))
     assert numbers["n_seeds"].tolist() == [[3] * 16]
 

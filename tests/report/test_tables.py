@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_dataset import fake_dataset, why_table_1
+from fake_dataset import fake_dataset, together, why_table_1
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.records import SetAside
 from freeproj.findings.labels import value_text
@@ -138,6 +138,13 @@ def test_held_out_tasks_have_their_own_table():
 def test_every_table_has_every_form(name, form):
     data = fake_dataset({**LENGTHS, "evaluation.task": ("", "RepeatFirst")}, 2)
     assert format_table(name, data, form).endswith("\n")
+
+
+def test_csv_has_the_columns_of_all_cells_whatever_they_were_tested_on():
+    pairs = (("gru", "tile"), ("mingru", "pad"))
+    data = together(*(fake_dataset(n_seeds=1, memory=m, maps=(n,)) for m, n in pairs))
+    rows = list(csv.DictReader(io.StringIO(format_table("table-maps", data, "csv"))))
+    assert [row["pad_mean"] == "" for row in rows] == [True, False]
 
 
 def test_bad_forms_and_rows_are_refused():

@@ -4,11 +4,10 @@ Files come from anywhere, so nothing is unpickled, and whatever is wrong with on
 said in one line. Rows stay rows: the reader does not guess what they stand for.
 """
 
-from __future__ import annotations
-
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -16,9 +15,9 @@ from jaxtyping import Float
 from freeproj.storage.arrays import read_array, read_member
 from freeproj.storage.files import DAMAGED
 
-__all__ = ["FORMATS", "read_matrix", "read_numbers"]
+__all__ = ["read_matrix", "read_numbers"]
 
-FORMATS = (".npy", ".npz", ".csv")
+_FORMATS = (".npy", ".npz", ".csv")
 
 
 def read_matrix(
@@ -26,8 +25,7 @@ def read_matrix(
 ) -> Float[np.ndarray, "rows columns"]:
     """Return the file's matrix in float64; every entry is a finite real number.
 
-    Args:
-        array: which array of an .npz file; needed where it holds several.
+    An .npz file of several arrays needs the name of one.
     """
     matrix = read_numbers(path, array)
     if matrix.ndim != 2:
@@ -42,8 +40,8 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
     """Return the file's numbers in float64, of any shape: a matrix or a target."""
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in FORMATS:
-        known = ", ".join(FORMATS)
+    if kind not in _FORMATS:
+        known = ", ".join(_FORMATS)
         raise ValueError(f"A data file must end in {known}, got '{path.name}'.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file.")
@@ -53,67 +51,45 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
         raise ValueError(f"{path} is not a regular file; save the data to one.")
     if array is not None and kind != ".npz":
         raise ValueError(f"Only .npz files have named arrays; {path} is not one.")
-    if kind == ".npz":
-        return _checked(_read_npz(path, array), path)
-    return _checked(_read_npy(path) if kind == ".npy" else _read_csv(path), path)
+    return _checked(_read_csv(path) if kind == ".csv" else _read(path, array), path)
 
 
-def _read_npy(path: Path) -> np.ndarray:
+def _read(path: Path, array: str | None) -> np.ndarray:
+    """Return the array of an .npy file, or one of an .npz file."""
     try:
-        with path.open("rb") as file:
-            return read_array(file, path.stat().st_size)
-    except DAMAGED as error:
-        raise ValueError(_not_plain(path)) from error
-
-
-def _read_npz(path: Path, array: str | None) -> np.ndarray:
-    try:
+        if path.suffix.lower() == ".npy":
+            with path.open("rb") as file:
+                return read_array(file, path.stat().st_size)
         with zipfile.ZipFile(path) as archive:
-            members = {
-                item.filename.removesuffix(".npy"): item for item in archive.infolist()
-            }
+            members = {m.filename.removesuffix(".npy"): m for m in archive.infolist()}
             if array is None and len(members) == 1:
                 (array,) = members
             if array in members:
                 return read_member(archive, members[array])
     except DAMAGED as error:
-        raise ValueError(_not_plain(path)) from error
-    known = ", ".join(members) or "none"
-    if array is None:
         raise ValueError(
-            f"{path} holds {len(members)} arrays; name one as {path.name}:NAME. "
-            f"Known: {known}."
-        )
-    raise ValueError(f"{path} has no array {array!r}. Known: {known}.")
-
-
-def _not_plain(path: Path) -> str:
-    return (
-        f"{path} is not a whole {path.suffix} file of plain numbers (pickled objects "
-        f"are never loaded); write it with numpy.save or numpy.savez."
-    )
+            f"{path} is not a whole {path.suffix} file of plain numbers (pickled "
+            "objects are never loaded); write it with numpy.save or numpy.savez."
+        ) from error
+    lacks = f"{path} has no array {array!r}."
+    if array is None:
+        lacks = f"{path} holds {len(members)} arrays; name one as {path.name}:NAME."
+    raise ValueError(f"{lacks} Known: {', '.join(members) or 'none'}.")
 
 
 def _read_csv(path: Path) -> np.ndarray:
     try:
-        with path.open(encoding="utf-8-sig") as file:
+        with path.open(encoding="utf-8-sig") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "no data": said below, in our words
             first = file.readline()
+            delimiter = max(",;\t", key=first.count)
+            header = not all(map(_is_number, first.split(delimiter)))
+            how: dict[str, Any] = {"delimiter": delimiter, "quotechar": '"', "ndmin": 2}
+            file.seek(0)
+            return np.loadtxt(file, skiprows=int(header), **how)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not a text file in UTF-8.") from error
-    delimiter = max(",;\t", key=first.count)
-    header = not all(_is_number(cell) for cell in first.split(delimiter))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "no data": said below, in our words
-            return np.loadtxt(
-                path,
-                delimiter=delimiter,
-                skiprows=int(header),
-                ndmin=2,
-                quotechar='"',
-                encoding="utf-8-sig",
-            )
-    except (ValueError, UnicodeDecodeError) as error:
+    except ValueError as error:
         reason = str(error).split(";")[0].rstrip(".")
         raise ValueError(f"{path} is not a table of numbers: {reason}.") from error
 

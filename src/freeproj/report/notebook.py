@@ -10,16 +10,12 @@ All methods refer to axes, the settings that differ between the runs. How a stud
 written down and carried out is in `experiments.study`.
 """
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple, Self
 
 from freeproj.experiments.dataset import Dataset, RunRecord, read_dataset
 from freeproj.experiments.measures import Cell, Curves, map_of, metric_of, score
@@ -30,7 +26,7 @@ from freeproj.findings.comparing import compare
 from freeproj.findings.labels import map_title
 from freeproj.findings.questions import Question
 from freeproj.published import load
-from freeproj.stats import interval
+from freeproj.stats.intervals import summarise
 
 __all__ = ["Study", "StudyRow", "StudyTable"]
 
@@ -61,19 +57,15 @@ class StudyTable:
     def __repr__(self) -> str:
         lines = self._lines()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        rows = (
-            "  ".join(c.ljust(width) for c, width in zip(line, widths, strict=True))
-            for line in lines
-        )
+        rows = ("  ".join(map(str.ljust, line, widths)) for line in lines)
         return "\n".join([f"{self.metric}, mean over seeds", *rows])
 
     def _repr_html_(self) -> str:
-        def row(tag: str, line: list[str]) -> str:
+        rows = ""
+        for i, line in enumerate(self._lines()):
+            tag = "td" if i else "th"
             cells = (f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line)
-            return f"<tr>{''.join(cells)}</tr>"
-
-        head, *lines = self._lines()
-        rows = row("th", head) + "".join(row("td", line) for line in lines)
+            rows += f"<tr>{''.join(cells)}</tr>"
         told = f"{html.escape(self.metric)}, mean over seeds with 95 % interval"
         return f"<p>{told}</p><table>{rows}</table>"
 
@@ -95,12 +87,10 @@ class Study:
 
     def __init__(self, *sources: str | Path | Dataset):
         (first, *more) = sources or ("runs",)
-        if isinstance(first, Dataset):
-            if more:
-                raise ValueError("Give one dataset, or sources to read; not both.")
-            self.dataset = first
-        else:
-            self.dataset = read_dataset(first, *more)  # pyright: ignore
+        if isinstance(first, Dataset) and more:
+            raise ValueError("Give one dataset, or sources to read; not both.")
+        given = isinstance(first, Dataset)
+        self.dataset = first if given else read_dataset(first, *more)  # pyright: ignore
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -108,13 +98,13 @@ class Study:
         return self.dataset.axes
 
     @classmethod
-    def published(cls, *names: str) -> Study:
+    def published(cls, *names: str) -> Self:
         """Return published studies, all of them by default."""
         return cls(load(*names))
 
-    def where(self, settings: Mapping[str, Any] | None = None, /, **more: Any) -> Study:
+    def where(self, settings: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
         """Return the study of the runs with these settings."""
-        return Study(self.dataset.where(settings, **more))
+        return type(self)(self.dataset.where(settings, **more))
 
     def table(
         self, on: str = "", *, metric: str = "", reduce: str = "last3"
@@ -129,8 +119,9 @@ class Study:
         what = metric or f"return per trial on {map_title(on)}"
         rows = []
         for cell, group in self.dataset.group_by(*self.axes).items():
-            values = [_value(run, on, metric, reduce) for run in group.runs]
-            rows.append(_row(cell, [v for v in values if not math.isnan(v)]))
+            found = summarise([_value(run, on, metric, reduce) for run in group.runs])
+            low, high = (found.interval or (math.nan, math.nan))[:2]
+            rows.append(StudyRow(cell, found.mean, low, high, found.n))
         if metric:
             self.dataset.scores(metric)  # refuses a name that no run has
         return StudyTable(self.axes, what, tuple(rows))
@@ -151,13 +142,9 @@ class Study:
     ) -> Answer:
         """Ask whether `first` earns more than `second`, by pairs of equal seeds.
 
-        Args:
-            first: settings of one side, e.g. `{"projection.length": 4}`; all other axes
-                are the configurations that are compared.
-            on: the test projection; random ones by default.
-            expects: `more`, `less`, or `same` (within the margin).
-            margin: by default 10 % of the headroom.
-            pool: kinds of agents that may be pooled, such as `projection.family`.
+        Both sides are settings, e.g. `{"projection.length": 4}`; all other axes are the
+        configurations that are compared. The arguments are those of
+        `findings.comparing.compare`.
         """
         how = {"on": on, "expects": expects, "margin": margin, "pool": pool}
         return compare(self.dataset, first, second, **how)
@@ -190,10 +177,3 @@ def _value(run: RunRecord, on: str, metric: str, reduce: str) -> float:
     if metric:
         return score(run, metric, reduce)
     return score(run, metric_of(map_of(run, on)), reduce) / run.settings["n_trials"]
-
-
-def _row(cell: Cell, values: list[float]) -> StudyRow:
-    ends = interval(values) if values else None
-    low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
-    mean = float(np.mean(values)) if values else math.nan
-    return StudyRow(cell, mean, low, high, len(values))

@@ -7,24 +7,23 @@ The settings are those of the command `freeproj train`, and the same seed gives 
 agent. `fp.train(key, config)` calls `learning.train` as it is.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.dtypes import prng_key
 from jaxtyping import PRNGKeyArray
 
 from freeproj.agents import ActorCritic
 from freeproj.envs import task_name
 from freeproj.experiments.agents import LoadedAgent, export_agent, load_agent
 from freeproj.experiments.hub import write_hub
+from freeproj.experiments.measures import metric_of
 from freeproj.experiments.progress import TrainProgress
 from freeproj.experiments.run import run_training
 from freeproj.experiments.settings import dotted, flat, read_config
@@ -42,9 +41,7 @@ class Trained(TrainResult):
 
     config: TrainConfig
 
-    def __new__(
-        cls, agent: ActorCritic, log: list[dict[str, Any]], config: TrainConfig
-    ) -> Trained:
+    def __new__(cls, agent: ActorCritic, log: list, config: TrainConfig) -> Self:
         made = super().__new__(cls, agent, log)
         made.config = config
         return made
@@ -62,25 +59,24 @@ class Trained(TrainResult):
         return evaluate(key, self.agent, self.config, task=task, maps=maps)
 
     def save(self, path: str | Path, card: Mapping[str, Any] | None = None) -> Path:
-        """Save the agent: as one file ending in .npz, or a folder in the Hub's layout.
-
-        `fp.load_agent` reads both.
-        """
+        """Save as one file (.npz) or a folder of the Hub, for `fp.load_agent`."""
         given = {"task": list(self.config.tasks), **(card or {})}
         if Path(path).suffix:
             return export_agent(self.loaded, path, given)
         return write_hub(self.agent, self.config, path, given)
 
     def plot(self, metric: str = "") -> Any:
-        """Return a figure of returns against updates; needs matplotlib.
-
-        Args:
-            metric: a column of the log; by default returns in training and in tests.
-        """
+        """Return a figure of returns, or of a column of the log; needs matplotlib."""
         from freeproj.report.figures.panels import draw_log
 
-        names = [metric] if metric else self._returns
-        lines = {_short(name): self._curve(name) for name in names}
+        lines = {}
+        for short, name in ({metric: metric} if metric else self._returns).items():
+            rows = [row for row in self.log if name in row]
+            if not rows:
+                known = ", ".join(sorted({each for row in self.log for each in row}))
+                raise ValueError(f"The log has no column {name!r}. Known: {known}.")
+            updates = [row["update"] for row in rows]
+            lines[short] = updates, [row[name] for row in rows]
         return draw_log(lines, metric or "return of an episode")
 
     def __repr__(self) -> str:
@@ -89,30 +85,20 @@ class Trained(TrainResult):
         return super().__repr__().replace("TrainResult(", f"Trained({head}", 1)
 
     def _repr_html_(self) -> str:
-        last = self.log[-1] if self.log else {}
-        rows = "".join(
-            f"<tr><td>{html.escape(_short(name))}</td>"
-            f"<td>{_number(last.get(name, math.nan))}</td></tr>"
-            for name in self._returns
-        )
+        rows = ""
+        for short, name in self._returns.items():
+            value = self.log[-1].get(name, math.nan)
+            number = f"{value:.2f}" if math.isfinite(value) else "–"
+            rows += f"<tr><td>{html.escape(short)}</td><td>{number}</td></tr>"
         head = f"<tr><th>{len(self.log)} updates</th><th>return of an episode</th></tr>"
         return f"<p>{html.escape(repr(self))}</p><table>{head}{rows}</table>"
 
     @property
-    def _returns(self) -> list[str]:
-        """The columns of the log with returns of whole episodes."""
-        tests = [
-            f"test/{name}/episodes/episode_return" for name in self.config.test_maps
-        ]
-        known = {name for row in self.log for name in row}
-        return [name for name in ("train/episode_return", *tests) if name in known]
-
-    def _curve(self, name: str) -> tuple[list[int], list[float]]:
-        rows = [row for row in self.log if name in row]
-        if not rows:
-            known = ", ".join(sorted({each for row in self.log for each in row}))
-            raise ValueError(f"The log has no column {name!r}. Known: {known}.")
-        return [row["update"] for row in rows], [row[name] for row in rows]
+    def _returns(self) -> dict[str, str]:
+        """The columns of the log with returns of whole episodes, by short names."""
+        maps = {f"test {name}": metric_of(name) for name in self.config.test_maps}
+        names = {"train": metric_of("train"), **maps}.items()
+        return {k: name for k, name in names if any(name in row for row in self.log)}
 
 
 def train(
@@ -151,7 +137,12 @@ def train(
             "`train` takes one config, after a key or a seed if there is one: "
             f"train(0, {str(config)!r})."
         )
-    chosen = _config(source, seed, settings)
+    changes = dotted({name: _plain(name, value) for name, value in settings.items()})
+    changes |= {} if seed is None else {"seed": seed}
+    if isinstance(source, TrainConfig):
+        chosen = read_config(None, flat(source) | changes) if changes else source
+    else:
+        chosen = read_config(source, changes)
     shows = progress if progress is not None else key is None
     key = seed_key(chosen.seed) if key is None else key
     with TrainProgress(chosen, 0, quiet=not shows) as bar:
@@ -168,38 +159,18 @@ def train(
     return Trained(found.agent, found.log, chosen)
 
 
-def _key_and_seed(
-    given: Any, seed: int | None
-) -> tuple[PRNGKeyArray | None, int | None]:
+def _key_and_seed(given: Any, seed: int | None) -> tuple[Any, int | None]:
     """Return a key as it is, and an integer as the run's seed."""
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         if seed is not None:
             raise TypeError(f"Two seeds were given, {given} and {seed}; give one.")
         return None, int(given)
-    if isinstance(given, jax.Array) and jnp.issubdtype(
-        given.dtype, jax.dtypes.prng_key
-    ):
+    if isinstance(given, jax.Array) and jax.numpy.issubdtype(given.dtype, prng_key):
         return given, seed
     raise TypeError(
         "`train` takes the name of a preset, a TOML file, a TrainConfig, a seed or a "
         f"key from jax.random.key, got {type(given).__name__}."
     )
-
-
-def _config(
-    source: str | Path | TrainConfig, seed: int | None, settings: Mapping[str, Any]
-) -> TrainConfig:
-    """Read settings and override some."""
-    changes = {
-        name: value if isinstance(value, Mapping) else _plain(name, value)
-        for name, value in settings.items()
-    }
-    changes = dotted(changes) | ({} if seed is None else {"seed": seed})
-    if not isinstance(source, TrainConfig):
-        return read_config(source, changes)
-    if not changes:
-        return source
-    return read_config(None, flat(source) | changes)
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -210,17 +181,3 @@ def _plain(name: str, value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     return as_name(value) if callable(value) else value
-
-
-def _short(name: str) -> str:
-    """Return `train`, or the map that was tested on."""
-    parts = name.split("/")
-    return (
-        f"test {parts[1]}"
-        if parts[0] == "test"
-        else name.removesuffix("/episode_return")
-    )
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "–"

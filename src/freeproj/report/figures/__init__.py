@@ -6,9 +6,6 @@ to a name, so that the list of figures needs no drawing library. Your own figure
 `FigureSpec`, named `module:attribute` or added with `FIGURES.add(name, spec)`.
 """
 
-from __future__ import annotations
-
-import importlib
 import importlib.util
 import inspect
 import io
@@ -26,44 +23,24 @@ from freeproj.storage.files import DAMAGED, write_atomically
 from freeproj.storage.names import Registry, import_own
 from freeproj.storage.saved import Numbers, load_numbers, save_numbers
 
-__all__ = [
-    "FIGURES",
-    "FORMATS",
-    "OURS",
-    "FigureSpec",
-    "check_format",
-    "compute_figure",
-    "draw_numbers",
-    "find",
-    "make_figure",
-    "render",
-    "save_figure",
-]
+__all__ = ["FIGURES", "OURS", "FigureSpec", "find", "make_figure", "render"]
 
-FORMATS = (".png", ".svg", ".pdf")
+_FORMATS = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure: the module that makes it, its options, and one line for people.
-
-    Args:
-        module: a module of this package, or your own.
-        section: of the page.
-        study: the published study that it shows best; for figures of runs.
-        own: it is about one's own runs, and not drawn from published studies.
-        note: a remark for readers of the page, where the figure may surprise.
-    """
+    """A figure: the module that makes it, its options, and one line for people."""
 
     name: str
     title: str
-    module: str
+    module: str  # of this package, or your own
     options: Mapping[str, Any] = field(default_factory=dict)
     needs_runs: bool = False  # drawn from a dataset of training runs
-    section: str = "appendix"
-    study: str = ""
-    note: str = ""
-    own: bool = False
+    section: str = "appendix"  # of the page
+    study: str = ""  # the published study that it shows best
+    note: str = ""  # for readers of the page, where the figure may surprise
+    own: bool = False  # about one's own runs, and not drawn from published studies
 
     def load(self) -> ModuleType:
         """Import the figure's module, and with it the drawing library."""
@@ -91,86 +68,61 @@ def make_figure(
     numbers_from: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
     dataset: Dataset | None = None,
+    *,
     beside: Sequence[str] = (),
+    keep: bool = False,
 ) -> list[Path]:
-    """Draw a figure into `out` and save its numbers in an .npz beside it.
-
-    With `numbers_from` nothing is computed: the figure is drawn from that file.
-    Figures of runs are computed from `dataset`. Return the files written.
+    """Draw a figure into `out`, save its numbers beside it, return the files written.
 
     Args:
+        numbers_from: an .npz file to draw; then nothing is computed.
+        dataset: what figures of runs are computed from.
         beside: other formats, such as ".svg", to write the same drawing in.
+        keep: leave the files as they are if they show exactly these numbers.
     """
     spec, out = find(name), Path(out)
-    check_format(out)
+    if out.suffix not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise ValueError(f"A figure's file must end in {known}, got '{out.name}'.")
+    files = [out.with_suffix(form) for form in (out.suffix, *beside)]
     if numbers_from is not None:
-        return [_redraw(spec, spec.load(), Path(numbers_from), out)]
-    numbers = compute_figure(name, options or {}, dataset)
-    return save_figure(spec.load(), numbers, out, beside)
+        return _redraw(spec, numbers_from, files)
+    numbers, saved = _compute(spec, options or {}, dataset), out.with_suffix(".npz")
+    if not (keep and _show(files, saved, numbers)):
+        save_numbers(numbers, saved)
+        _draw(spec, numbers, files)
+    return [*files, saved]
 
 
-def save_figure(
-    module: ModuleType, numbers: Numbers, out: str | Path, beside: Sequence[str] = ()
-) -> list[Path]:
-    """Draw a module's numbers into `out` and save them in an .npz beside it."""
-    out = Path(out)
-    check_format(out)
-    saved = save_numbers(numbers, out.with_suffix(".npz"))
-    return [*draw_numbers(module, numbers, out, beside), saved]
-
-
-def draw_numbers(
-    module: ModuleType, numbers: Numbers, out: Path, beside: Sequence[str] = ()
-) -> list[Path]:
-    """Draw a module's numbers into a file, and once more for each format `beside`."""
-    forms = (out.suffix, *beside)
-    files = [out.with_suffix(form) for form in forms]
-    for file, drawn in zip(files, render(module, numbers, *forms), strict=True):
-        write_atomically(file, lambda open_file, drawn=drawn: open_file.write(drawn))
-    return files
-
-
-def render(module: ModuleType, numbers: Numbers, *forms: str) -> list[bytes]:
-    """Draw a module's numbers; return the contents of a file of each format.
+def render(spec: FigureSpec, numbers: Numbers, *forms: str) -> list[bytes]:
+    """Draw a figure's numbers; return the contents of a file of each format.
 
     The first has a background; the others are transparent, for a light or dark page.
     """
     from freeproj.report.figures.style import book_style
 
-    contents = []
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    contents: list[bytes] = []
+    module = spec.load()
     with book_style():
         figure = module.draw(numbers)
         for form in forms:
-            contents.append(_save(figure, form, transparent=bool(contents)))
+            file, how = io.BytesIO(), {"transparent": bool(contents)}
+            figure.savefig(file, format=form[1:], metadata=undated.get(form), **how)
             figure.set_layout_engine("none")  # the layout is final by now
+            contents.append(file.getvalue())
     return contents
 
 
-def _save(figure: Any, form: str, transparent: bool) -> bytes:
-    file = io.BytesIO()
-    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    figure.savefig(
-        file, format=form[1:], metadata=undated.get(form), transparent=transparent
-    )
-    return file.getvalue()
+def _draw(spec: FigureSpec, numbers: Numbers, files: Sequence[Path]) -> None:
+    drawn = render(spec, numbers, *(file.suffix for file in files))
+    for path, content in zip(files, drawn, strict=True):
+        write_atomically(path, lambda file, content=content: file.write(content))
 
 
-def check_format(out: Path) -> None:
-    """Refuse a file name without a known ending."""
-    if out.suffix not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise ValueError(f"A figure's file must end in {known}, got '{out.name}'.")
-
-
-def compute_figure(
-    name: str, options: Mapping[str, Any], dataset: Dataset | None = None
-) -> Numbers:
-    """Return the numbers of a figure; those of runs are computed from `dataset`."""
-    spec = find(name)
-    module = spec.load()
-    allowed = [
-        n for n in inspect.signature(module.compute).parameters if n != "dataset"
-    ]
+def _compute(spec: FigureSpec, options: Mapping, dataset: Dataset | None) -> Numbers:
+    compute = spec.load().compute
+    allowed = [n for n in inspect.signature(compute).parameters if n != "dataset"]
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         known = ", ".join(allowed) or "none"
@@ -181,14 +133,20 @@ def compute_figure(
             "DIR); `freeproj sweep quick --out runs` makes some."
         )
     runs = (dataset,) if spec.needs_runs else ()
-    numbers = module.compute(*runs, **{**spec.options, **options})
+    numbers = compute(*runs, **{**spec.options, **options})
     return {"figure": np.array(spec.name), **numbers}
 
 
-def _redraw(spec: FigureSpec, module: ModuleType, source: Path, out: Path) -> Path:
-    numbers = _load(spec, source)
+def _redraw(spec: FigureSpec, source: str | Path, files: list[Path]) -> list[Path]:
+    numbers = load_numbers(source)
+    drawn = str(numbers.get("figure", "no figure"))
+    if drawn != spec.name:
+        raise ValueError(
+            f"{source} has the numbers of {drawn!r}, not of {spec.name!r}."
+        )
     try:
-        return draw_numbers(module, numbers, out)[0]
+        _draw(spec, numbers, files)
+        return files
     except OSError:
         raise
     except (*DAMAGED, IndexError, AttributeError, ArithmeticError) as error:
@@ -199,9 +157,15 @@ def _redraw(spec: FigureSpec, module: ModuleType, source: Path, out: Path) -> Pa
         ) from error
 
 
-def _load(spec: FigureSpec, path: str | Path) -> Numbers:
-    numbers = load_numbers(path)
-    drawn = str(numbers.get("figure", "no figure"))
-    if drawn != spec.name:
-        raise ValueError(f"{path} has the numbers of {drawn!r}, not of {spec.name!r}.")
-    return numbers
+def _show(files: Sequence[Path], saved: Path, numbers: Numbers) -> bool:
+    """Whether the files show exactly these numbers: drawing them takes longest."""
+
+    def contents(found: Numbers) -> dict[str, tuple]:
+        arrays = {name: np.asarray(array) for name, array in found.items()}
+        return {name: (a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()}
+
+    try:
+        same = contents(load_numbers(saved)) == contents(numbers)
+    except (OSError, ValueError):
+        return False
+    return same and all(file.is_file() for file in files)

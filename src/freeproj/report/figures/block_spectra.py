@@ -5,8 +5,6 @@ shuffled one, all over O(64), and the transpose over S(16), where a second row l
 out the all-ones vector that every permutation fixes.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any
@@ -17,9 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from freeproj.projection.words import generators_for
-from freeproj.report.figures.style import INK, LENGTH_COLOURS, PALETTE, WIDE
-from freeproj.spectra import MarchenkoPastur, WordLaw
-from freeproj.spectra.blocks import block_spectra
+from freeproj.report.figures.style import INK, WIDE, length_colour
+from freeproj.spectra import MarchenkoPastur, WordLaw, block_spectra
 from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
@@ -43,27 +40,17 @@ def compute(
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
     """Return the eigenvalues of K by length and trial, and the settings behind them."""
-    settings = {
-        "arrangement": arrangement,
-        "group": group,
-        "dim": dim,
-        "n_words": n_words,
-        "n_trials": n_trials,
-        "seed": seed,
-    }
-    numbers = {
-        "eigenvalues": np.stack([_spectra(n, **settings) for n in lengths]),
-        "lengths": np.array(lengths),
-        "dim": np.array(dim),
-        "n_words": np.array(n_words),
-        "arrangement": np.array(arrangement),
-        "group": np.array(group),
-    }
+    about = {"arrangement": arrangement, "group": group, "dim": dim, "n_words": n_words}
+    settings = {**about, "n_trials": n_trials, "seed": seed}
+    kept = {"eigenvalues": True}
     if group == "permutation":
-        numbers["eigenvalues_without_ones"] = np.stack(
-            [_spectra(n, keep_ones=False, **settings) for n in lengths]
-        )
-    return numbers
+        kept["eigenvalues_without_ones"] = False
+    spectra = {
+        name: np.stack([_spectra(n, keep_ones=ones, **settings) for n in lengths])
+        for name, ones in kept.items()
+    }
+    shown = about | {"lengths": lengths}
+    return spectra | {name: np.array(value) for name, value in shown.items()}
 
 
 def _spectra(length: int, **settings: Any) -> np.ndarray:
@@ -81,69 +68,68 @@ _remembered = functools.lru_cache(maxsize=4)(block_spectra)
 
 def draw(numbers: Numbers) -> Figure:
     """Draw histograms of K above those of √K, or of K without the all-ones vector."""
-    spectra = numbers["eigenvalues"]
-    if str(numbers["group"]) == "permutation":
+    spectra, group = numbers["eigenvalues"], str(numbers["group"])
+    lower = ("singular value, √K", spectra, 2)
+    if group == "permutation":
         lower = ("eigenvalue, ones removed", numbers["eigenvalues_without_ones"], 1)
-    else:
-        lower = ("singular value, √K", spectra, 2)
     rows = [("eigenvalue of K", spectra, 1), lower]
     figure = Figure(figsize=(WIDE, 3.8), layout="constrained")
-    n_lengths = len(numbers["lengths"])
-    grid = figure.subplots(2, n_lengths, sharex="row", sharey="row", squeeze=False)
+    lengths, n_words = numbers["lengths"].tolist(), int(numbers["n_words"])
+    grid = figure.subplots(2, len(lengths), sharex="row", sharey="row", squeeze=False)
     for axes_row, (label, eigenvalues, root) in zip(grid, rows, strict=True):
-        _draw_row(axes_row, eigenvalues, numbers, root)
+        _draw_row(axes_row, eigenvalues, lengths, n_words, root)
         axes_row[0].set_ylabel("density")
         for axes in axes_row:
             axes.set_xlabel(label)
-    for axes, length in zip(grid[0], numbers["lengths"], strict=True):
-        n = generators_for(int(numbers["n_words"]), int(length))
-        axes.set_title(f"ℓ = {length}, n = {n}")
+    for axes, length in zip(grid[0], lengths, strict=True):
+        axes.set_title(f"ℓ = {length}, n = {generators_for(n_words, length)}")
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
-    figure.suptitle(_caption(numbers), fontsize=9)
+    arrangement = str(numbers["arrangement"])
+    title = _TITLES.get(arrangement, arrangement)
+    over = f"{'S' if group == 'permutation' else 'O'}({numbers['dim']})"
+    exact = "; even ℓ exact" if arrangement == "raw" else ""
+    told = f"{n_words} words over {over}, {spectra.shape[1]} trials{exact}"
+    figure.suptitle(f"{title}: {told}", fontsize=9)
     return figure
 
 
 def _draw_row(
-    axes_row: np.ndarray, eigenvalues: np.ndarray, numbers: Numbers, root: int
+    panels: np.ndarray, spectra: np.ndarray, lengths: list[int], n_words: int, root: int
 ) -> None:
     """Draw the root-th roots of eigenvalues, a panel per length, on common axes."""
-    right = 1.04 * max(eigenvalues.max(), 4) ** (1 / root)
+    right = 1.04 * max(spectra.max(), 4) ** (1 / root)
     bins = np.linspace(0, right, _N_BINS + 1)
     beside_pole = [0.4]
-    rows = zip(axes_row, numbers["lengths"], eigenvalues, strict=True)
-    for axes, length, sample in rows:
-        colour = LENGTH_COLOURS.get(int(length), PALETTE[3])
+    for axes, length, sample in zip(panels, lengths, spectra, strict=True):
+        colour = length_colour(length)
         smooth, atoms = _split_atoms(sample.ravel())
         # The point masses count too: the bars' area is 1 minus these masses.
         counts = np.histogram(smooth ** (1 / root), bins)[0]
         heights = counts / (sample.size * np.diff(bins))
         axes.stairs(heights, bins, fill=True, color=colour, alpha=0.6, linewidth=0)
-        _draw_laws(axes, int(numbers["n_words"]), root)
+        _draw_laws(axes, n_words, root)
         _draw_atoms(axes, atoms, right, root)
         beside_pole.append(heights[1])
     # The density of K has a pole at 0; the panels show what lies beside it.
-    axes_row[0].set_xlim(-0.02 * right, right)
-    axes_row[0].set_ylim(0, 1.45 * max(beside_pole))
-    axes_row[0].xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    panels[0].set(xlim=(-0.02 * right, right), ylim=(0, 1.45 * max(beside_pole)))
+    panels[0].xaxis.set_major_locator(MaxNLocator(4, integer=True))
 
 
 def _draw_laws(axes: Axes, n_words: int, root: int) -> None:
     """Draw the limit of ℓ = 1 and the law the paper names."""
     n_blocks = round(np.sqrt(n_words))
-    laws = (
-        (f"Kesten–McKay, {n_blocks} blocks: limit of ℓ = 1", WordLaw(n_blocks, 1)),
-        ("Marchenko–Pastur", MarchenkoPastur(1)),
-    )
-    for (name, law), colour in zip(laws, (INK, "0.45"), strict=True):
+    kesten = f"Kesten–McKay, {n_blocks} blocks: limit of ℓ = 1"
+    for name, law, colour, dashes in (
+        (kesten, WordLaw(n_blocks, 1), INK, "-"),
+        ("Marchenko–Pastur", MarchenkoPastur(1), "0.45", (0, (2, 2))),
+    ):
         # Dense at both ends, where the density has a pole and a vertical slope.
         x = law.support()[1] * np.sin(np.linspace(0.01, np.pi / 2, 400)) ** 2
         y = x ** (1 / root)
         slope = root * y ** (root - 1)
-        dashes = "-" if colour == INK else (0, (2, 2))
-        axes.plot(
-            y, law.density(x) * slope, color=colour, lw=0.9, ls=dashes, label=name
-        )
+        density = law.density(x) * slope
+        axes.plot(y, density, color=colour, lw=0.9, ls=dashes, label=name)
 
 
 def _split_atoms(sample: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
@@ -166,25 +152,10 @@ def _draw_atoms(axes: Axes, atoms: dict[float, float], right: float, root: int) 
     """Mark every point mass by a line and its share in percent."""
     for place, share in atoms.items():
         at = place ** (1 / root)
-        outward = -1 if at > right / 2 else 1
+        outward, side = (-1, "right") if at > right / 2 else (1, "left")
         axes.axvline(at, color=INK, lw=1.6, ymax=0.86, solid_capstyle="butt")
-        axes.annotate(
-            f"{100 * share:.3g} % at {at:.0f}",
-            (at, 0.86),
-            xytext=(12 * outward, 2),
-            textcoords="offset points",
-            xycoords=("data", "axes fraction"),
-            ha="left" if outward > 0 else "right",
-            va="center",
-            fontsize=7,
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": INK},
-        )
-
-
-def _caption(numbers: Numbers) -> str:
-    group = "S" if str(numbers["group"]) == "permutation" else "O"
-    title = _TITLES.get(str(numbers["arrangement"]), str(numbers["arrangement"]))
-    words, dim = numbers["n_words"], numbers["dim"]
-    n_trials = numbers["eigenvalues"].shape[1]
-    exact = "; even ℓ exact" if str(numbers["arrangement"]) == "raw" else ""
-    return f"{title}: {words} words over {group}({dim}), {n_trials} trials{exact}"
+        where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+        line = {"arrowstyle": "-", "lw": 0.5, "color": INK}
+        style = {"ha": side, "va": "center", "fontsize": 7, "arrowprops": line}
+        label, shift = f"{100 * share:.3g} % at {at:.0f}", (12 * outward, 2)
+        axes.annotate(label, (at, 0.86), xytext=shift, **where, **style)

@@ -1,7 +1,5 @@
 """The Cayley graph of a free group in the Poincaré disk. (Figure 1, left.)"""
 
-from __future__ import annotations
-
 import matplotlib.patheffects as effects
 import numpy as np
 from matplotlib.collections import LineCollection
@@ -14,8 +12,8 @@ from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
-_DRAWINGS = ("arcs", "isometric")
 _LABELLED_RADIUS = 0.93  # labels nearer to the edge would run into each other
+_PAPER = "#faf8f4"
 
 
 def compute(
@@ -27,27 +25,21 @@ def compute(
         drawing: `arcs` (the paper's, two generators) or `isometric` (any number).
         labels: words of up to so many letters are written at their vertex.
     """
-    if drawing not in _DRAWINGS:
-        raise ValueError(f"No drawing {drawing!r}. Known: {', '.join(_DRAWINGS)}.")
-    if drawing == "arcs" and n_generators != 2:
+    if drawing not in ("arcs", "isometric"):
+        raise ValueError(f"No drawing {drawing!r}. Known: arcs, isometric.")
+    if drawing == "isometric":
+        layout = cayley.isometric_layout(n_generators, depth)
+    elif n_generators == 2:
+        layout = cayley.arc_layout(depth)
+    else:
         raise ValueError(
             f"The drawing 'arcs' has 2 generators, got `n_generators` = "
             f"{n_generators}; use drawing=isometric."
         )
-    layout = (
-        cayley.arc_layout(depth)
-        if drawing == "arcs"
-        else cayley.isometric_layout(n_generators, depth)
-    )
-    n_labels = int((layout.lengths <= labels).sum())
-    spelled = [layout.spelled(vertex) for vertex in range(n_labels)]
-    return {
-        "words": layout.words,
-        "lengths": layout.lengths,
-        "vertices": layout.vertices,
-        "edges": layout.edges,
-        "labels": np.array(spelled),
-    }
+    labelled = range(int((layout.lengths <= labels).sum()))
+    spelled = np.array([layout.spelled(vertex) for vertex in labelled])
+    names = ("words", "lengths", "vertices", "edges")
+    return {name: getattr(layout, name) for name in names} | {"labels": spelled}
 
 
 def draw(numbers: Numbers) -> Figure:
@@ -58,9 +50,13 @@ def draw(numbers: Numbers) -> Figure:
     axes.set_aspect("equal")
     axes.axis("off")
     axes.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03))
-    axes.add_patch(Circle((0, 0), 1, facecolor="#faf8f4", edgecolor=INK, linewidth=0.8))
+    axes.add_patch(Circle((0, 0), 1, facecolor=_PAPER, edgecolor=INK, linewidth=0.8))
     _draw_edges(axes, numbers)
-    _draw_vertices(axes, numbers)
+    vertices, lengths = numbers["vertices"], numbers["lengths"]
+    sizes = 9.0 * 0.36 ** lengths.astype(float)
+    shown = vertices[sizes > 0.02]
+    style = {"s": sizes[sizes > 0.02], "color": INK, "linewidths": 0, "zorder": 3}
+    axes.scatter(np.real(shown), np.imag(shown), **style)
     _draw_labels(axes, numbers)
     return figure
 
@@ -71,44 +67,22 @@ def _draw_edges(axes, numbers: Numbers) -> None:
     for generator in np.unique(generators):
         for length in np.unique(lengths):
             chosen = numbers["edges"][(generators == generator) & (lengths == length)]
-            lines = np.stack([np.real(chosen), np.imag(chosen)], axis=-1)
-            axes.add_collection(
-                LineCollection(
-                    list(lines),
-                    colors=PALETTE[(generator - 1) % len(PALETTE)],
-                    linewidths=max(2.0 * 0.68 ** (length - 1), 0.15),
-                    capstyle="round",
-                    zorder=2,
-                )
-            )
-
-
-def _draw_vertices(axes, numbers: Numbers) -> None:
-    vertices, lengths = numbers["vertices"], numbers["lengths"]
-    sizes = 9.0 * 0.36 ** lengths.astype(float)
-    shown = sizes > 0.02
-    axes.scatter(
-        np.real(vertices[shown]),
-        np.imag(vertices[shown]),
-        s=sizes[shown],
-        color=INK,
-        linewidths=0,
-        zorder=3,
-    )
+            lines = list(np.stack([np.real(chosen), np.imag(chosen)], axis=-1))
+            style = {"colors": PALETTE[(generator - 1) % len(PALETTE)], "zorder": 2}
+            width = max(2.0 * 0.68 ** (length - 1), 0.15)
+            edges = LineCollection(lines, capstyle="round", linewidths=width, **style)
+            axes.add_collection(edges)
 
 
 def _draw_labels(axes, numbers: Numbers) -> None:
-    halo = [effects.withStroke(linewidth=1.6, foreground="#faf8f4")]
+    halo = [effects.withStroke(linewidth=1.6, foreground=_PAPER)]
     for index, label in enumerate(numbers["labels"]):
         vertex, length = numbers["vertices"][index], int(numbers["lengths"][index])
         if abs(vertex) > _LABELLED_RADIUS:
             continue
-        axes.annotate(
-            math_word(str(label)),
-            (vertex.real, vertex.imag),
-            xytext=(2.2, 2.0) if length < 2 else (1.2, 1.2),
-            textcoords="offset points",
-            fontsize=(9.5, 8, 5.2, 3.4)[min(length, 3)],
-            path_effects=halo,
-            zorder=4,
-        )
+        place = (vertex.real, vertex.imag)
+        shift = (2.2, 2.0) if length < 2 else (1.2, 1.2)
+        size = (9.5, 8, 5.2, 3.4)[min(length, 3)]
+        style = {"textcoords": "offset points", "path_effects": halo, "zorder": 4}
+        text = math_word(str(label))
+        axes.annotate(text, place, xytext=shift, fontsize=size, **style)

@@ -6,8 +6,6 @@ points are simulated. Words never lower the risk; where samples abound (c = p/d 
 best ridge for words tends to 0, and then every length costs the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -45,17 +43,14 @@ def compute(
     every = (0, *lengths)
     ridges = [[_best(each, n_words, ell).ridge for ell in every] for each in spectra]
     settings = (aspects, every, ridges, n_words, dim, noise)
-    trials = [_simulate(rng, *settings) for _ in range(n_trials)]
-    return {
-        "aspects": np.array(aspects),
-        "lengths": np.array(lengths),
+    numbers = {
         "curve_lengths": fine[1:],
-        "predicted": np.array(curve),  # the first column is without words
-        "simulated": np.array(trials),  # trials, aspects, (0, *lengths)
-        "dim": np.array(dim),
-        "noise": np.array(noise),
-        "n_words": np.array(n_words),
+        "predicted": curve,  # the first column is without words
+        "simulated": [_simulate(rng, *settings) for _ in range(n_trials)],
+        **{"aspects": aspects, "lengths": lengths},
+        **{"dim": dim, "noise": noise, "n_words": n_words},
     }
+    return {name: np.array(value) for name, value in numbers.items()}
 
 
 def draw(numbers: Numbers) -> Figure:
@@ -70,19 +65,11 @@ def draw(numbers: Numbers) -> Figure:
         own, *words = numbers["simulated"][:, row].T
         extra = 100 * (np.array(words) - own) / own.mean()  # paired by data
         error = extra.std(axis=1, ddof=1) / np.sqrt(extra.shape[1])
-        axes.errorbar(
-            numbers["lengths"],
-            extra.mean(axis=1),
-            2 * error,
-            fmt="o",
-            color=colour,
-            capsize=1.6,
-            ms=3,
-        )
+        points = (numbers["lengths"], extra.mean(axis=1), 2 * error)
+        axes.errorbar(*points, fmt="o", color=colour, capsize=1.6, ms=3)
     axes.plot([], [], "o", color=INK, ms=3, label=r"simulated $\pm$ 2 s.e.")
     axes.set_ylim(0, None)
-    axes.set_xlabel(r"word length $\ell$")
-    axes.set_ylabel("cost of words (% of the risk)")
+    axes.set(xlabel=r"word length $\ell$", ylabel="cost of words (% of the risk)")
     axes.set_title(f"$d={numbers['dim']}$, noise {numbers['noise']:g}, best ridges")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
@@ -93,9 +80,7 @@ def _best(spectrum: TargetSpectrum, n_words: int, length: float | int) -> BestRi
     return best_ridge(spectrum, float(n), float(length))
 
 
-def _expected_spectrum(
-    rng: np.random.Generator, aspect: float, noise: float
-) -> TargetSpectrum:
+def _expected_spectrum(rng, aspect: float, noise: float) -> TargetSpectrum:
     """Return a large data set's spectrum with the target's mean components."""
     n_samples = round(_LARGE * aspect)
     X = rng.standard_normal((_LARGE, n_samples)) / np.sqrt(_LARGE)

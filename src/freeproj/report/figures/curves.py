@@ -1,4 +1,4 @@
-"""Curves of runs: `study`, `length-curves`, `cartpole-curves`, `adaptation`.
+"""Curves of runs: `study`, `invariant`, `length-curves`, `cartpole-curves`, …
 
 Lines are means over seeds, bands 95 % intervals of that mean, from three seeds on.
 
@@ -11,9 +11,13 @@ Lines are means over seeds, bands 95 % intervals of that mean, from three seeds 
   left to right was learned from the trials before.
 - `study`: all configurations of a task in one panel, named by the settings that vary;
   returns per trial, on random projections where the runs were tested on them.
+- `invariant`: returns on unseen projections against steps of training, five agents in
+  each task: one that sees the frame's coordinates; ordinary ones, trained with RP and
+  with FRP; one without a projection; one that never gets an observation.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -22,11 +26,12 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import Cells
 from freeproj.findings.curves import curve_numbers, need_runs, trial_numbers
 from freeproj.findings.labels import map_title, settings_text, task_title
-from freeproj.report.figures.panels import draw_panels, mean_text
+from freeproj.report.figures.panels import draw_panels, mean_text, one_panel
 from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
+_AGENTS = ("trained blind", "frame", "no projection", "RP", "FRP")  # in colours' order
 _SPLITS = {"train": "training, random words", "test": "held-out map"}
 
 
@@ -41,8 +46,8 @@ def compute(
     """Return the curves of all cells of a dataset, a row each.
 
     Args:
-        show: `test` or `train` over updates, `both`, `trials` of an episode, or `study`
-            (`test` per trial, on the same projection for all).
+        show: `test` or `train` over updates, `both`, `trials` of an episode, `study`
+            (`test` per trial, on the same projection for all), or `agents`.
         task: only this one.
         on: the test projection; by default each run's first one, and
             `dataset.test_map` for `study`.
@@ -60,6 +65,8 @@ def compute(
         cells = cells.where(lambda key: cells.task(key) == task)
     if show == "trials":
         return trial_numbers(cells)
+    if show == "agents":
+        return _agents(cells)
     if show == "study":
         return _study(cells, on or dataset.test_map)
     if show != "both":
@@ -77,16 +84,39 @@ def _study(cells: Cells, on: str) -> dict[str, np.ndarray]:
         for key in cells.runs
     }
     lines = [names[name] or "all runs" for name in numbers["name"].tolist()]
-    order = list(dict.fromkeys(lines))
-    share = numbers["n_trials"][:, None]
-    return {
-        **numbers,
-        **{name: numbers[name] / share for name in ("mean", "low", "high")},
-        "panel": np.full(len(lines), ""),
-        "line": np.array(lines),
-        "colour": np.array([order.index(line) for line in lines]),
-        "on": np.array(map_title(on)),
-    }
+    return one_panel(numbers, lines) | {"on": np.array(map_title(on))}
+
+
+def _agents(cells: Cells) -> dict[str, np.ndarray]:
+    """Return the curves of the tasks in which several kinds of agents were trained.
+
+    Tasks with a frame and both ordinary agents come first; if there are none, all that
+    have a frame.
+    """
+    named = {key: _agent(cells.settings(key)) for key in cells.runs}
+    agents: dict[str, set[str]] = {}
+    for key, name in named.items():
+        agents.setdefault(cells.task(key), set()).add(name)
+    full = [task for task, each in agents.items() if {"frame", "RP", "FRP"} <= each]
+    shown = full or [task for task, each in agents.items() if "frame" in each]
+    if not shown:
+        raise ValueError("No run of an agent with a frame (encoder = frame) in these.")
+    kept = cells.where(lambda key: bool(named[key]) and cells.task(key) in shown)
+    numbers = curve_numbers(kept, on="random", over="steps")
+    numbers["steps"] = numbers["steps"] / 1e6
+    return one_panel(numbers, [named[key] for key in kept.runs], _AGENTS)
+
+
+def _agent(settings: Mapping[str, Any]) -> str:
+    """Return the name of a kind of agent, "" for those trained on one projection."""
+    if settings.get("projection.n_words") == 1:
+        return ""
+    seen = settings.get("observation", "projected")
+    if seen != "projected":
+        return {"none": "trained blind", "plain": "no projection"}.get(str(seen), "")
+    if settings.get("encoder") == "frame":
+        return "frame"
+    return "RP" if settings.get("projection.length") == 1 else "FRP"
 
 
 def draw(numbers: Numbers) -> Figure:
@@ -96,6 +126,14 @@ def draw(numbers: Numbers) -> Figure:
     if "trials" in numbers:
         figure = draw_panels(numbers, "trials", per_trial=True)
         title = f"Return of each trial of an episode, last evaluation: {told}"
+    elif "steps" in numbers:
+        figure = draw_panels(
+            numbers, "steps", per_trial=True, ylabel="return per trial"
+        )
+        for axes in figure.axes:
+            axes.set_xlabel("million steps")
+        figure.set_figheight(2.9)
+        title = f"On projections not seen in training: {told}"
     elif "on" in numbers:
         figure = draw_panels(numbers, per_trial=True, ylabel="return per trial")
         n_lines = len(set(numbers["line"].tolist()))

@@ -5,24 +5,19 @@ standard deviation over trials; below, what remains between the two, which is of
 order 1/d. Both are d_eff/d, and also d_eff/p when p = d, as in the paper.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from freeproj.projection import words
+from freeproj import spectra
+from freeproj.projection.words import generators_for
 from freeproj.report.figures.style import COLUMN, INK, length_colour
-from freeproj.spectra import (
-    effective_dimension,
-    gaussian_data,
-    limit_effective_dimension,
-    sample_root_singular_values,
-)
+from freeproj.spectra.effective_dimension import limit_effective_dimension
 from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw", "sample_spectra"]
@@ -40,8 +35,10 @@ def compute(
     """Return measured and limit values of d_eff/d; rows are lengths."""
     ridges = np.geomspace(1e-4, 1e-1, n_ridges)
     fine = np.geomspace(ridges[0] / 1.3, ridges[-1] * 1.3, 200)
-    values, about = sample_spectra(lengths, n_words, dim, n_samples, n_trials, seed)
-    trials = np.stack([effective_dimension(each**2, ridges) for each in values]) / dim
+    sizes = (n_words, dim, n_samples, n_trials, seed)
+    values, about = sample_spectra(tuple(lengths), *sizes)
+    found = [spectra.effective_dimension(each**2, ridges) for each in values]
+    trials = np.stack(found) / dim
     n, length = about["n_generators"][:, None], about["lengths"][:, None]
     law = (n, length, n_samples / dim)
     return about | {
@@ -60,107 +57,62 @@ def draw(numbers: Numbers) -> Figure:
     ratios = {"height_ratios": [3.4, 1], "hspace": 0.06}
     above, below = figure.subplots(2, 1, sharex=True, gridspec_kw=ratios)
     _draw_values(above, numbers)
-    _draw_differences(below, numbers)
-    below.set_xlabel(r"ridge $\gamma$")
+    dim = numbers["dim"]
+    gap = numbers["measured_per_dimension"] - numbers["limit_per_dimension"]
+    error = numbers["deviation_per_dimension"] / np.sqrt(numbers["n_trials"])
+    below.axhline(0, color=INK, lw=0.6)
+    for row, length in enumerate(numbers["lengths"].tolist()):
+        style = {"color": length_colour(length), "lw": 0.7, "elinewidth": 0.7, "ms": 2}
+        points = (numbers["ridges"], dim * gap[row], 2 * dim * error[row])
+        below.errorbar(*points, fmt="o-", **style)
+    below.set(xlabel=r"ridge $\gamma$", ylabel=r"$d\times$difference")
+    below.set_ylim(min(-1.2, 1.1 * float((dim * gap).min())), 0.35)
     figure.align_ylabels()
     return figure
 
 
 def _draw_values(axes: Axes, numbers: Numbers) -> None:
+    points = {"fmt": "o", "capsize": 1.6, "ms": 2.6}
+    dots = {"ls": ":", "lw": 1.3}
     curves, places = numbers["curve_per_dimension"], numbers["curve_ridges"]
+    means = numbers["measured_per_dimension"]
     for row, length in enumerate(numbers["lengths"].tolist()):
-        colour = length_colour(length)
-        axes.plot(places, curves[row], ":", color=colour, lw=1.3)
-        axes.errorbar(
-            numbers["ridges"],
-            numbers["measured_per_dimension"][row],
-            numbers["deviation_per_dimension"][row],
-            fmt="o",
-            color=colour,
-            elinewidth=0.8,
-            capsize=1.6,
-            ms=2.6,
-        )
-        axes.annotate(
-            rf"$\ell={length},\; n={numbers['n_generators'][row]}$",
-            (places[-1], curves[row, -1]),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-            fontsize=7,
-        )
+        colour, deviations = length_colour(length), numbers["deviation_per_dimension"]
+        axes.plot(places, curves[row], color=colour, **dots)
+        measured = (numbers["ridges"], means[row], deviations[row])
+        axes.errorbar(*measured, color=colour, elinewidth=0.8, **points)
+        label = rf"$\ell={length},\; n={numbers['n_generators'][row]}$"
+        beside = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+        end = (places[-1], curves[row, -1])
+        axes.annotate(label, end, color=colour, fontsize=7, **beside)
     axes.set_xscale("log")
     axes.set_ylim(np.floor(10 * curves.min() - 0.5) / 10, min(1.0, 1.04 * curves.max()))
-    _explain(axes, numbers)
-
-
-def _explain(axes: Axes, numbers: Numbers) -> None:
-    axes.errorbar([], [], [], fmt="o", color=INK, capsize=1.6, ms=2.6, label="measured")
-    axes.plot([], [], ":", color=INK, lw=1.3, label=r"limit $d\to\infty$")
+    axes.errorbar([], [], [], color=INK, label="measured", **points)
+    axes.plot([], [], color=INK, label=r"limit $d\to\infty$", **dots)
     axes.legend(loc="lower left")
-    axes.set_ylabel(_label(numbers))
+    square = r"\;=\;d_\mathrm{eff}/p" * bool(numbers["dim"] == numbers["n_samples"])
+    axes.set_ylabel(rf"$d_\mathrm{{eff}}/d{square}$")
     axes.set_title(
         rf"$d={numbers['dim']},\;p={numbers['n_samples']}$, "
         rf"{numbers['n_trials']} trials: mean $\pm$ standard deviation"
     )
 
 
-def _label(numbers: Numbers) -> str:
-    square = numbers["dim"] == numbers["n_samples"]
-    return r"$d_\mathrm{eff}/d" + (r"\;=\;d_\mathrm{eff}/p$" if square else "$")
-
-
-def _draw_differences(axes: Axes, numbers: Numbers) -> None:
-    gap = numbers["measured_per_dimension"] - numbers["limit_per_dimension"]
-    error = numbers["deviation_per_dimension"] / np.sqrt(numbers["n_trials"])
-    axes.axhline(0, color=INK, lw=0.6)
-    for row, length in enumerate(numbers["lengths"].tolist()):
-        axes.errorbar(
-            numbers["ridges"],
-            numbers["dim"] * gap[row],
-            2 * numbers["dim"] * error[row],
-            fmt="o-",
-            color=length_colour(length),
-            lw=0.7,
-            elinewidth=0.7,
-            ms=2,
-        )
-    axes.set_ylabel(r"$d\times$difference")
-    axes.set_ylim(min(-1.2, 1.1 * float((numbers["dim"] * gap).min())), 0.35)
-
-
+@functools.lru_cache(maxsize=2)  # two figures show the same draws
 def sample_spectra(
-    lengths: Sequence[int],
-    n_words: int,
-    dim: int,
-    n_samples: int,
-    n_trials: int,
-    seed: int,
+    lengths: tuple, n_words: int, dim: int, n_samples: int, n_trials: int, seed: int
 ) -> tuple[Float[np.ndarray, "lengths trials p"], dict[str, np.ndarray]]:
     """Draw data and bases anew for each trial, all lengths at n^ℓ = n_words.
 
     Return the singular values of √K, and the settings behind them.
     """
-    n_generators = [words.generators_for(n_words, length) for length in lengths]
-    values = [
-        _sample(n, length, dim, n_samples, n_trials, seed + 100 * length)
-        for n, length in zip(n_generators, lengths, strict=True)
-    ]
-    return np.stack(values), {
-        "lengths": np.asarray(lengths),
-        "n_generators": np.asarray(n_generators),
-        "dim": np.asarray(dim),
-        "n_samples": np.asarray(n_samples),
-        "n_trials": np.asarray(n_trials),
-    }
-
-
-@functools.lru_cache(maxsize=8)  # two figures show the same draws
-def _sample(
-    n: int, length: int, dim: int, n_samples: int, n_trials: int, seed: int
-) -> Float[np.ndarray, "trials p"]:
-    data = gaussian_data(n_trials, dim, n_samples, seed=seed)
-    return sample_root_singular_values(
-        data, n, length, n_trials=n_trials, seed=seed + 1
-    )
+    n_generators = [generators_for(n_words, length) for length in lengths]
+    values = []
+    for n, length in zip(n_generators, lengths, strict=True):
+        first = seed + 100 * length
+        data = spectra.gaussian_data(n_trials, dim, n_samples, seed=first)
+        draws: Any = {"n_trials": n_trials, "seed": first + 1}
+        values.append(spectra.sample_root_singular_values(data, n, length, **draws))
+    about = {"lengths": lengths, "n_generators": n_generators}
+    about |= {"dim": dim, "n_samples": n_samples, "n_trials": n_trials}
+    return np.stack(values), {name: np.asarray(each) for name, each in about.items()}

@@ -1,7 +1,5 @@
 """The two state spaces with one example of costs, and its solution (appendix E)."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -41,49 +39,34 @@ def draw(numbers: Numbers) -> Figure:
     grid = figure.subplots(2, 2, width_ratios=(1, 1.9))
     least = min(numbers[f"{name}_desirability"].min() for name in _SPACES)
     rows = (
-        ("cost", "cost c(s)", "YlGnBu", Normalize(0, 1)),
-        ("desirability", "desirability z*(s)", "YlOrBr", LogNorm(least, 1)),
+        ("cost", "cost c(s)", Normalize(0, 1), "YlGnBu"),
+        ("desirability", "desirability z*(s)", LogNorm(least, 1), "YlOrBr"),
     )
-    for axes_row, (key, title, colours, norm) in zip(grid, rows, strict=True):
+    for axes_row, (key, title, norm, colours) in zip(grid, rows, strict=True):
+        scale = ScalarMappable(norm, colours)
         for axes, name in zip(axes_row, _SPACES, strict=True):
             values = numbers[f"{name}_{key}"]
-            _draw_edges(axes, numbers, name)
-            _draw_vertices(axes, numbers, name, values, colours, norm)
+            _draw_graph(axes, numbers, name, values, scale)
             axes.set_title(f"{title}, {name} of {len(values)} states")
             axes.set_axis_off()
             axes.margins(0.12)
-        scale = ScalarMappable(norm, colours)
         figure.colorbar(scale, ax=axes_row, fraction=0.03, aspect=24)
     return figure
 
 
-def _draw_edges(axes: Axes, numbers: Numbers, name: str) -> None:
-    segments = list(numbers[f"{name}_positions"][numbers[f"{name}_edges"]])
-    lines = LineCollection(segments, colors="0.55", linewidths=1.1, zorder=1)
-    axes.add_collection(lines)
-
-
-def _draw_vertices(
-    axes: Axes,
-    numbers: Numbers,
-    name: str,
-    values: np.ndarray,
-    colours: str,
-    norm: Normalize,
+def _draw_graph(
+    axes: Axes, numbers: Numbers, name: str, values: np.ndarray, scale: ScalarMappable
 ) -> None:
-    """Draw the vertices, coloured and labelled by their values."""
+    """Draw edges and vertices, coloured and labelled by their values."""
     positions, goal = numbers[f"{name}_positions"], int(numbers[f"{name}_goal"])
-    axes.scatter(
-        *positions.T,
-        c=values,
-        s=370,
-        cmap=colours,
-        norm=norm,
-        edgecolors=[_GOAL if at == goal else INK for at in range(len(values))],
-        linewidths=[2.4 if at == goal else 0.6 for at in range(len(values))],
-        zorder=2,
-    )
+    segments = list(positions[numbers[f"{name}_edges"]])
+    axes.add_collection(LineCollection(segments, colors="0.55", lw=1.1, zorder=1))
+    rings = [(_GOAL, 2.4) if at == goal else (INK, 0.6) for at in range(len(values))]
+    colours, widths = zip(*rings, strict=True)
+    edges = {"edgecolors": colours, "linewidths": widths}
+    shades = {"c": values, "cmap": scale.cmap, "norm": scale.norm}
+    axes.scatter(*positions.T, s=370, zorder=2, **shades, **edges)
     for (x, y), value in zip(positions, values, strict=True):
         label = f"{value:.2f}" if value >= 0.1 else f"{value:.1g}"
-        ink = "white" if norm(value) > 0.6 else INK
+        ink = "white" if np.asarray(scale.norm(value)) > 0.6 else INK
         axes.text(x, y, label, ha="center", va="center", fontsize=6, color=ink)

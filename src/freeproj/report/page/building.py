@@ -4,37 +4,18 @@ Analyses that exist already are kept, so that interrupted work can be resumed. F
 of runs are drawn again if their numbers have changed, since there may be more runs.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.findings.answers import Answer
 from freeproj.published import load, names
-from freeproj.report.figures import (
-    FIGURES,
-    OURS,
-    FigureSpec,
-    compute_figure,
-    find,
-    make_figure,
-    save_figure,
-)
-from freeproj.report.page.content import (
-    Part,
-    Picture,
-    analyses_part,
-    by_preference,
-    own_part,
-    published_part,
-)
+from freeproj.report.figures import FIGURES, OURS, FigureSpec, find, make_figure
+from freeproj.report.page import content
+from freeproj.report.page.content import Part, Picture
 from freeproj.report.page.html import write_page
-from freeproj.storage.saved import Numbers, load_numbers
 
 __all__ = ["Report", "make_report", "shipped"]
 
@@ -50,9 +31,10 @@ class Report(NamedTuple):
 class _Job(NamedTuple):
     """A figure to draw, and from what."""
 
+    kind: str  # `own`, `published` or `analyses`
     spec: FigureSpec
     folder: Path
-    studies: Sequence[Dataset]  # to try, best first; empty for analyses
+    studies: Sequence[Dataset | None]  # to try, best first; analyses need none
 
     @property
     def name(self) -> str:
@@ -85,19 +67,16 @@ def make_report(
     specs = [find(name) for name in only or FIGURES]
     drawn: dict[str, list[Picture]] = {"own": [], "published": [], "analyses": []}
     missing: dict[str, str] = {}
-    for job in follow(_jobs(specs, out, own, str(runs or ""), published)):
+    for job in follow(_jobs(specs, out, own, published)):
         picture, why = _draw(job)
-        kind = _kind(job, out)
         if picture is not None:
-            drawn[kind].append(picture)
-        elif kind != "published":
+            drawn[job.kind].append(picture)
+        elif job.kind != "published":
             missing[job.name] = why
     drawn["analyses"] += _earlier(out, drawn["analyses"])
-    told = published_part(published, drawn["published"]) if published else None
-    mine = None
-    if own is not None:
-        mine = own_part(own, str(runs), drawn["own"], questions)
-    rest = analyses_part(drawn["analyses"])
+    told = content.published_part(published, drawn["published"]) if published else None
+    mine = content.own_part(own, drawn["own"], questions) if own is not None else None
+    rest = content.analyses_part(drawn["analyses"])
     page = write_page(out / "report.html", told, mine, rest, missing)
     return Report(page, _conclusions([mine, told, rest]), missing)
 
@@ -115,84 +94,49 @@ def _read_own(runs: str | Path) -> Dataset:
             f"{runs} holds no runs{aside}; `freeproj sweep quick --out {runs}` makes "
             "some."
         )
-    return dataset
+    return dataclasses.replace(dataset, meta={**dataset.meta, "study": str(runs)})
 
 
 def _jobs(
-    specs: Sequence[FigureSpec],
-    out: Path,
-    own: Dataset | None,
-    name: str,
-    studies: Sequence[Dataset],
+    specs: list[FigureSpec], out: Path, own: Dataset | None, studies: Sequence[Dataset]
 ) -> list[_Job]:
     jobs = []
     for spec in specs:
         if not spec.needs_runs:
-            jobs.append(_Job(spec, out, ()))
+            jobs.append(_Job("analyses", spec, out, [None]))
             continue
         if studies and not spec.own:
-            order = by_preference(studies, spec.study)
-            jobs.append(_Job(spec, out / "published", order))
+            order = _by_preference(studies, spec.study)
+            jobs.append(_Job("published", spec, out / "published", order))
         if own is not None:
-            told = dataclasses.replace(own, meta={**own.meta, "study": name})
-            jobs.append(_Job(spec, out, (told,)))
+            jobs.append(_Job("own", spec, out, [own]))
     return jobs
 
 
-def _kind(job: _Job, out: Path) -> str:
-    if not job.spec.needs_runs:
-        return "analyses"
-    return "own" if job.folder == out else "published"
+def _by_preference(studies: Sequence[Dataset], wanted: str) -> list[Dataset]:
+    """Return the studies, the wanted one first, then those with most runs."""
+    return sorted(studies, key=lambda s: (s.meta.get("study") != wanted, -len(s)))
 
 
 def _draw(job: _Job) -> tuple[Picture | None, str]:
     """Draw a figure from the first study that has what it needs."""
-    png = job.folder / f"{job.name.replace(':', '.')}.png"
-    if not job.spec.needs_runs:
-        if not _is_there(png):
-            try:
-                make_figure(job.name, png, beside=[".svg"])
-            except Exception as error:
-                if job.name in OURS:
-                    raise
-                return None, _reason(error)
+    png, why = job.folder / f"{job.name.replace(':', '.')}.png", ""
+    if job.kind == "analyses" and _is_there(png):
         return Picture(job.spec, png), ""
-    why = ""
     for study in job.studies:
         try:
-            numbers = compute_figure(job.name, {}, study)
-            if not _shows(png, numbers):
-                save_figure(job.spec.load(), numbers, png, [".svg"])
+            make_figure(job.name, png, dataset=study, beside=[".svg"], keep=True)
         except Exception as error:
-            if job.name in OURS and not isinstance(error, ValueError):
+            lacking = study is not None and isinstance(error, ValueError)
+            if job.name in OURS and not lacking:
                 raise
-            why = why or _reason(error)
-            continue
-        return Picture(job.spec, png, str(study.meta.get("study", ""))), ""
+            # A guest's error gets its kind named.
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            why = why or kind + " ".join(str(error).split())[:300]
+        else:
+            source = "" if study is None else str(study.meta.get("study", ""))
+            return Picture(job.spec, png, source), ""
     return None, why
-
-
-def _reason(error: Exception) -> str:
-    """Say why a figure was not drawn; a guest's error gets its kind named."""
-    text = " ".join(str(error).split())[:300]
-    return text if isinstance(error, ValueError) else f"{type(error).__name__}: {text}"
-
-
-def _shows(png: Path, numbers: Numbers) -> bool:
-    """Whether a figure of exactly these numbers exists: drawing it takes longest."""
-    if not (_is_there(png) and png.with_suffix(".svg").is_file()):
-        return False
-    try:
-        drawn = load_numbers(png.with_suffix(".npz"))
-    except (OSError, ValueError):
-        return False
-    same = {name: np.asarray(array) for name, array in numbers.items()}
-    return drawn.keys() == same.keys() and all(
-        drawn[name].shape == array.shape
-        and drawn[name].dtype == array.dtype
-        and drawn[name].tobytes() == array.tobytes()
-        for name, array in same.items()
-    )
 
 
 def _earlier(out: Path, drawn: Sequence[Picture]) -> list[Picture]:
@@ -211,10 +155,6 @@ def _conclusions(parts: Sequence[Part | None]) -> tuple[Answer, ...]:
     """Return what each part opens with, then its other answers."""
     there = [part for part in parts if part is not None]
     first = [answer for part in there for answer in part.opening]
-    rest = [
-        answer
-        for part in there
-        for answer in part.claims.values()
-        if answer.status == "answered" and answer not in first
-    ]
-    return (*first, *rest)
+    rest = [answer for part in there for answer in part.claims.values()]
+    told = (a for a in rest if a.status == "answered" and a not in first)
+    return (*first, *told)

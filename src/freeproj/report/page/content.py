@@ -4,11 +4,9 @@ A `Part` is one source of results: a published study, the user's own runs, or th
 analyses that need no runs. Nothing here names a claim, a figure or a table.
 """
 
-from __future__ import annotations
-
 import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,20 +22,11 @@ from freeproj.report.tables import TABLES, make_table
 from freeproj.report.tables.grid import Grid
 from freeproj.storage.saved import Numbers, load_numbers
 
-__all__ = [
-    "KNOWN_SECTIONS",
-    "Part",
-    "Picture",
-    "analyses_part",
-    "by_preference",
-    "own_part",
-    "published_part",
-]
-
+__all__ = ["Part", "Picture", "analyses_part", "own_part", "published_part"]
 
 # The sections that the page has places for; others are the user's own.
 _OF_RUNS = ("training", "invariance")
-KNOWN_SECTIONS = ("training", "invariance", "kernel", "planning", "words", "appendix")
+_SECTIONS = (*_OF_RUNS, "kernel", "planning", "words", "appendix")
 
 
 @dataclass(frozen=True)
@@ -64,19 +53,14 @@ class Picture:
 
         The background is transparent, so that the page's own shows, light or dark.
         """
-        svg = self._svg().decode()
-        # Cut to hundredths of a point, but not below 1, where numbers may scale glyphs.
-        shorter = re.sub(r"\b([1-9]\d*\.\d\d)\d+", r"\1", svg)
-        return (
-            f"data:image/svg+xml;base64,{base64.b64encode(shorter.encode()).decode()}"
-        )
-
-    def _svg(self) -> bytes:
-        """The SVG beside the PNG, or a new one if it is missing or too old."""
         svg, numbers = self.png.with_suffix(".svg"), self.png.with_suffix(".npz")
         if svg.is_file() and svg.stat().st_mtime_ns >= numbers.stat().st_mtime_ns:
-            return svg.read_bytes()
-        return render(self.spec.load(), self.numbers, ".png", ".svg")[1]
+            drawn = svg.read_bytes()
+        else:
+            drawn = render(self.spec, self.numbers, ".png", ".svg")[1]
+        # Cut to hundredths of a point, but not below 1, where numbers may scale glyphs.
+        shorter = re.sub(rb"\b([1-9]\d*\.\d\d)\d+", rb"\1", drawn)
+        return f"data:image/svg+xml;base64,{base64.b64encode(shorter).decode()}"
 
     @property
     def width(self) -> int:
@@ -90,28 +74,26 @@ class Part:
     """One source of results on the page."""
 
     key: str  # for anchors
-    claims: Mapping[str, Answer] = field(default_factory=dict)
-    compared: Sequence[Answer] = ()  # the axes that vary in the user's own runs
-    pictures: Sequence[Picture] = ()
+    claims: Mapping[str, Answer]
+    pictures: Sequence[Picture]
     tables: Mapping[str, Grid] = field(default_factory=dict)
+    compared: Sequence[Answer] = ()  # the axes that vary in the user's own runs
     facts: StudyFacts | None = None
     name: str = ""  # the folder of the runs
     studies: Sequence[Dataset] = ()
 
     def in_section(self, *sections: str) -> list[Picture | Answer]:
         """Return figures and answers of sections, figures first."""
-        pictures = [p for p in self.pictures if p.spec.section in sections]
-        claims = [
-            claim
-            for claim in self.claims.values()
-            if claim.section in sections and not claim.missing
+        claims = [claim for claim in self.claims.values() if not claim.missing]
+        return [
+            *(picture for picture in self.pictures if picture.spec.section in sections),
+            *(claim for claim in claims if claim.section in sections),
         ]
-        return [*pictures, *claims]
 
     @property
     def others(self) -> list[Picture | Answer]:
         """Figures and answers in sections of the user's own."""
-        placed = _OF_RUNS if self.key == "own" else KNOWN_SECTIONS
+        placed = _OF_RUNS if self.key == "own" else _SECTIONS
         found = {p.spec.section for p in self.pictures}
         found |= {claim.section for claim in self.claims.values()}
         return self.in_section(*sorted(found - set(placed)))
@@ -127,28 +109,14 @@ class Part:
         """The figure that stands with the opening answers."""
         return next((p for p in self.pictures if p.spec.needs_runs), None)
 
-    @property
-    def unanswered(self) -> list[Answer]:
-        """The questions that these runs cannot answer."""
-        return [claim for claim in self.claims.values() if claim.missing]
-
 
 def own_part(
-    dataset: Dataset,
-    name: str,
-    pictures: Sequence[Picture],
-    questions: Sequence[str] = (),
+    dataset: Dataset, pictures: Sequence[Picture], questions: Sequence[str] = ()
 ) -> Part:
     """Return the user's own runs: what varies in them, then all questions."""
-    return Part(
-        key="own",
-        claims=ask_runs(dataset, questions),
-        compared=compare_axes(dataset),
-        pictures=pictures,
-        tables=_tables(dataset),
-        facts=study_facts(dataset),
-        name=name,
-    )
+    found = ask_runs(dataset, questions), pictures, _tables(dataset)
+    facts, name = study_facts(dataset), str(dataset.meta.get("study"))
+    return Part("own", *found, compare_axes(dataset), facts, name)
 
 
 def published_part(studies: Sequence[Dataset], pictures: Sequence[Picture]) -> Part:
@@ -158,26 +126,16 @@ def published_part(studies: Sequence[Dataset], pictures: Sequence[Picture]) -> P
         for study in studies
         for title, grid in _tables(study).items()
     }
-    return Part(
-        key="published",
-        claims=ask_published(studies),
-        pictures=pictures,
-        tables=tables,
-        studies=studies,
-    )
+    answers = ask_published(studies)
+    return Part("published", answers, pictures, tables, studies=studies)
 
 
 def analyses_part(pictures: Sequence[Picture]) -> Part:
     """Return the analyses that need no runs."""
     numbers = {picture.name: picture.numbers for picture in pictures}
-    return Part(key="analyses", claims=ask_analyses(numbers), pictures=pictures)
-
-
-def by_preference(studies: Iterable[Dataset], wanted: str) -> list[Dataset]:
-    """Return the studies, the wanted one first, then those with most runs."""
-    return sorted(studies, key=lambda s: (s.meta.get("study") != wanted, -len(s)))
+    return Part("analyses", ask_analyses(numbers), pictures)
 
 
 def _tables(dataset: Dataset) -> dict[str, Grid]:
-    found = {name: make_table(name, dataset) for name in TABLES}
-    return {TABLES.resolve(n).title: grid for n, grid in found.items() if grid}
+    found = {TABLES.resolve(name).title: make_table(name, dataset) for name in TABLES}
+    return {title: grid for title, grid in found.items() if grid}

@@ -1,96 +1,48 @@
 """One self-contained page: everything in one file, readable from disk, offline.
 
-Texts from run folders go through the templates, which escape them; data for the charts
-goes through `script_json`. The page's content policy forbids it any network request.
+Texts from run folders go through the templates, which escape them; data for the page's
+widgets goes through `script_json`. The page's content policy forbids it any network
+request. Findings are drawn as forest plots.
 """
 
-from __future__ import annotations
-
+import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import jinja2
 import markupsafe
+import numpy as np
 
+from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.facts import versions
 from freeproj.findings.labels import GLOSSARY, duration
+from freeproj.projection import cayley
 from freeproj.report.page.content import Part, Picture
-from freeproj.report.page.forest import forests
-from freeproj.report.page.widgets import WIDGETS, script_json
 from freeproj.storage.files import write_atomically
+from freeproj.storage.saved import Numbers
 
-__all__ = ["SECTIONS", "write_page"]
+__all__ = ["disk_data", "forests", "script_json", "write_page"]
 
-# The sections of the analyses: name, title, and what a reader has to know first.
-SECTIONS = {
-    "kernel": (
-        "The kernel: longer words, fewer dimensions",
-        "Averaging the projections over all n^ℓ words gives a kernel K. Its effective "
-        "dimension d_eff = Tr K(K+γ)⁻¹ counts the directions that survive a ridge γ. "
-        "With the number of words held fixed, longer words over fewer generators "
-        "lower it.",
-    ),
-    "planning": (
-        "Linearly solvable MDPs",
-        "No learning here: the solution z* of a small planning problem is averaged "
-        "over permutations of its states, one for each word of length ℓ. The figures "
-        "show how far the average is from the optimum.",
-    ),
-    "words": (
-        "Words and their prefixes",
-        "The free group with two generators, drawn in the Poincaré disk: every vertex "
-        "is a word, every edge a letter. Two words follow the same path from the "
-        "centre for as long as their letters agree.",
-    ),
-    "appendix": ("Further figures", ""),
+_MARKED = {
+    term: f'<abbr title="{markupsafe.escape(meaning)}" tabindex="0">{term}</abbr>'
+    for term, meaning in GLOSSARY.items()
 }
-_SCRIPTS = ("page.js", "charts.js", "kernel.js", "disk.js")
-_TERMS = re.compile(
-    r"\b(" + "|".join(sorted(map(re.escape, GLOSSARY), key=len, reverse=True)) + r")\b"
-)
+_LONGEST_FIRST = sorted(map(re.escape, GLOSSARY), key=len, reverse=True)
+_TERMS = re.compile(rf"\b(?:{'|'.join(_LONGEST_FIRST)})\b")
+_EVERY_FEW = [0, 4, 8, 12, 16, 20, 23]  # points of an edge: enough for a smooth arc
 
 
 def write_page(
-    path: str | Path,
-    published: Part | None,
-    own: Part | None,
-    analyses: Part,
-    missing: Mapping[str, str] | None = None,
+    path: Path, published: Part | None, own: Part | None, analyses: Part, missing: dict
 ) -> Path:
-    """Write the page of published studies, own runs and analyses.
-
-    Args:
-        missing: figures that could not be drawn, and why.
-    """
-    data = {}
-    for picture in analyses.pictures:
-        if picture.name in WIDGETS:
-            data[picture.name] = WIDGETS[picture.name](picture.numbers)
-    page = (
-        _templates()
-        .get_template("report.html.jinja")
-        .render(
-            published=published,
-            own=own,
-            analyses=analyses,
-            first=own or published,
-            sections=SECTIONS,
-            missing=missing or {},
-            live=data,
-            forests=forests,
-            versions=versions(),
-            data=markupsafe.Markup(script_json(data)),
-            style=_raw("report.css"),
-            scripts=[_raw(name) for name in _SCRIPTS],
-        )
-    )
-    path = Path(path)
-    write_atomically(path, lambda file: file.write(page.encode()))
-    return path
-
-
-def _templates() -> jinja2.Environment:
+    """Write the page; `missing` says why figures could not be drawn."""
+    drawn = [picture for picture in analyses.pictures if picture.name in _WIDGETS]
+    live = {each.name: _WIDGETS[each.name](each.numbers) for each in drawn}
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("freeproj.report.page"),
         autoescape=True,
@@ -98,13 +50,21 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
-        "duration": duration,
-        "symbols": _symbols,
-        "explained": _explained,
-    }
+    own_filters = {"duration": duration, "symbols": _symbols, "explained": _explained}
+    environment.filters |= own_filters
     environment.tests["picture"] = lambda thing: isinstance(thing, Picture)
-    return environment
+    page = environment.get_template("report.html.jinja").render(
+        published=published,
+        own=own,
+        analyses=analyses,
+        missing=missing,
+        live=live,
+        forests=forests,
+        versions=versions(),
+        data=markupsafe.Markup(script_json(live)),
+    )
+    write_atomically(path, lambda file: file.write(page.encode()))
+    return path
 
 
 def _symbols(text: str) -> markupsafe.Markup:
@@ -116,20 +76,152 @@ def _symbols(text: str) -> markupsafe.Markup:
 
 def _explained(text: str) -> markupsafe.Markup:
     """Mark the words of the glossary, each where it first appears, for hovering."""
-    seen: set[str] = set()
-
-    def mark(match: re.Match) -> str:
-        term = match[1]
-        if term in seen:
-            return term
-        seen.add(term)
-        meaning = markupsafe.escape(GLOSSARY[term])
-        return f'<abbr title="{meaning}" tabindex="0">{term}</abbr>'
-
-    return markupsafe.Markup(_TERMS.sub(mark, str(_symbols(text))))
+    left = dict(_MARKED)
+    marked = _TERMS.sub(lambda term: left.pop(term[0], term[0]), str(_symbols(text)))
+    return markupsafe.Markup(marked)
 
 
-def _raw(name: str) -> markupsafe.Markup:
-    """Return a style sheet or script of this package, not escaped."""
-    file = Path(__file__).parent / "templates" / name
-    return markupsafe.Markup(file.read_text(encoding="utf-8"))
+def forests(findings: Sequence[Finding]) -> list[SimpleNamespace]:
+    """Return a forest plot for each row of consecutive findings with the same unit.
+
+    It has thresholds, bars and ticks, whose positions are per cent of a line's width,
+    and by reason the findings `without` a number.
+    """
+    groups = groupby(findings, key=lambda finding: (finding.unit, finding.thresholds))
+    return [_forest(unit, lines, list(group)) for (unit, lines), group in groups]
+
+
+def _forest(unit: str, lines: tuple, findings: list[Finding]) -> SimpleNamespace:
+    known = [finding for finding in findings if math.isfinite(finding.value)]
+    places = [end for each in findings for end in (each.value, *_ends(each))]
+    finite = [place for place in (*places, *lines, 0.0) if math.isfinite(place)]
+    low, high = min(finite), max(finite)
+    room = 0.04 * ((high - low) or 1.0)
+    start, span = low - room, (high - low) + 2 * room
+    share = HEADROOM in unit
+
+    def at(place: float) -> float:
+        return round(100 * (place - start) / span, 2)
+
+    without: dict[str, list[str]] = {}
+    for finding in findings:
+        if not math.isfinite(finding.value):
+            why = f"{finding.basis} {finding.remark}".strip()
+            without.setdefault(why, []).append(finding.about)
+    scale, sign = (100, " %") if share else (1, "")
+    ticks = [
+        (at(tick), _minus(f"{scale * tick:.3g}{sign}"))
+        for tick in (_ticks(start, start + span) if known else ())
+    ]
+    bars = []
+    for each in known:
+        left, right = (e if math.isfinite(e) else each.value for e in _ends(each))
+        text, ends = _texts(each, share)
+        place = {"value": at(each.value), "low": at(left), "high": at(right)}
+        bars.append(SimpleNamespace(finding=each, text=text, range=ends, **place))
+    thresholds = [at(each) for each in lines]
+    plot = {"thresholds": thresholds, "bars": bars, "ticks": ticks, "without": without}
+    return SimpleNamespace(unit=unit, **plot)
+
+
+def _ends(finding: Finding) -> tuple[float, float]:
+    """Return the ends of the interval; nan if there are too few seeds for one."""
+    low, high = (finding.interval or (math.nan, math.nan))[:2]
+    return low, high
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= 0.999 * rough)
+    first = math.ceil(low / step)
+    return [i * step for i in range(first, math.floor(high / step) + 1)]
+
+
+def _texts(finding: Finding, share: bool) -> tuple[str, str]:
+    """Write value and interval, with enough decimals to tell the ends apart."""
+    scale, unit = (100, " %") if share else (1, "")
+    low, high = _ends(finding)
+    width = scale * (high - low) if high > low else scale * abs(finding.value)
+    digits = max(0, 1 - math.floor(math.log10(width / 3))) if width > 0 else 2
+    digits = min(digits, 1) if share else digits
+
+    def text(value: float) -> str:
+        rounded = round(scale * value, digits) + 0.0  # no -0.0
+        return _minus(f"{rounded:.{digits}f}")
+
+    ends = "no interval" if math.isnan(low) else f"[{text(low)}, {text(high)}]{unit}"
+    return text(finding.value) + unit, ends
+
+
+def _minus(number: str) -> str:
+    return number.replace("-", "−")
+
+
+def script_json(data: Any) -> str:
+    """Return JSON that can stand in a <script> element whatever the texts in it."""
+    text = json.dumps(_plain(data), allow_nan=False, separators=(",", ":"))
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """Round numbers to what a screen can show and turn nan into null."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.5g}") if math.isfinite(value) else None
+    return value
+
+
+def _dimension(numbers: Numbers) -> dict[str, Any]:
+    """Return the measured d_eff/d; the page itself solves for the limit."""
+    names = ("lengths", "ridges", "dim", "n_samples", "n_trials")
+    return {
+        **{name: numbers[name].tolist() for name in names},
+        "n_words": round(float(numbers["n_generators"][0]) ** numbers["lengths"][0]),
+        "measured": numbers["measured_per_dimension"].tolist(),
+        "deviation": numbers["deviation_per_dimension"].tolist(),
+    }
+
+
+def _spectra(numbers: Numbers) -> list[dict[str, Any]]:
+    """Return histogram and limit of √K for each length."""
+    keys = {
+        **{"length": "lengths", "n": "n_generators"},
+        **{"edges": "bin_edges", "heights": "histogram"},
+        **{"places": "limit_places", "density": "limit_density"},
+    }
+    columns = [numbers[name].tolist() for name in keys.values()]
+    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def disk_data(depth: int = 5) -> dict[str, Any]:
+    """Return the tree of F_2 in the Poincaré disk: points, words, parents, edges."""
+    layout = cayley.arc_layout(depth)
+    letters = [tuple(word[word != 0].tolist()) for word in layout.words]
+    index = {word: vertex for vertex, word in enumerate(letters)}
+    return {
+        "words": [layout.spelled(vertex) for vertex in range(len(letters))],
+        "letters": [list(word) for word in letters],
+        "parents": [-1, *(index[word[:-1]] for word in letters[1:])],
+        "x": np.real(layout.vertices).tolist(),
+        "y": np.imag(layout.vertices).tolist(),
+        "edges": [_path(points[_EVERY_FEW]) for points in layout.edges],
+    }
+
+
+def _path(points: np.ndarray) -> str:
+    """Return the d attribute of an SVG path; in SVG, y points down."""
+    return "M" + "L".join(f"{z.real:.4f},{-z.imag:.4f}" for z in points)
+
+
+# By figure: the data of its live version.
+_WIDGETS: dict[str, Callable[[Numbers], Any]] = {
+    "effective-dimension": _dimension,
+    "kernel-spectra": _spectra,
+    "cayley": lambda numbers: disk_data(),
+}

@@ -5,8 +5,6 @@ task that they were not trained on) and `table-maps` (returns on every test proj
 Further ones: `TABLES.add(name, TableSpec)`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -27,9 +25,6 @@ __all__ = ["FORMATS", "TABLES", "TableSpec", "format_table", "make_table"]
 FORMATS = ("terminal", "markdown", "latex", "csv", "json")
 
 
-_RESULTS = (result_records, results_grid)
-
-
 @dataclass(frozen=True)
 class TableSpec:
     """A table: numbers from a dataset, and how they are laid out."""
@@ -40,21 +35,17 @@ class TableSpec:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-TABLES: Registry = Registry("table")
+_RESULTS = (result_records, results_grid)
+_HELD_OUT = (*_RESULTS, {"protocol": "task"})
+_LENGTHS, _MAPS = (length_records, lengths_grid), (map_records, maps_grid)
+TABLES: Registry[TableSpec] = Registry("table")
 for _name, _spec in {
-    "table-results": ("Returns beside the paper's (Table 1)", *_RESULTS),
-    "table-lengths": ("The best word length (Table 2)", length_records, lengths_grid),
-    "table-held-out": (
-        *("Returns on a task held out from training", *_RESULTS),
-        {"protocol": "task"},
-    ),
-    "table-maps": (
-        "Returns per trial on every test projection",
-        map_records,
-        maps_grid,
-    ),
+    "table-results": TableSpec("Returns beside the paper's (Table 1)", *_RESULTS),
+    "table-lengths": TableSpec("The best word length (Table 2)", *_LENGTHS),
+    "table-held-out": TableSpec("Returns on a task held out from training", *_HELD_OUT),
+    "table-maps": TableSpec("Returns per trial on every test projection", *_MAPS),
 }.items():
-    TABLES.add(_name, TableSpec(*_spec))
+    TABLES.add(_name, _spec)
 
 
 def make_table(name: str, dataset: Dataset, **options: Any) -> Grid | None:
@@ -67,12 +58,7 @@ def make_table(name: str, dataset: Dataset, **options: Any) -> Grid | None:
 def format_table(
     name: str, dataset: Dataset, form: str = "terminal", width: int = 80, **options: Any
 ) -> str:
-    """Return a table of a dataset as a text.
-
-    Args:
-        form: one of `FORMATS`; csv and json have plain numbers.
-        width: of the terminal.
-    """
+    """Return a table of a dataset as a text in one of `FORMATS`."""
     if form not in FORMATS:
         raise ValueError(f"`form` must be one of {', '.join(FORMATS)}, got {form!r}.")
     spec = TABLES.resolve(name)
@@ -96,8 +82,9 @@ def format_table(
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writerow({key: _cell(key) for key in rows[0]})
+    names = dict.fromkeys(name for row in rows for name in row)  # maps may differ
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
+    writer.writerow({name: _cell(name) for name in names})
     writer.writerows({key: _cell(row[key]) for key in row} for row in rows)
     return text.getvalue()
 

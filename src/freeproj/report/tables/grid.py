@@ -4,13 +4,14 @@ The cells are written with the signs that people read (±, ℓ, –); LaTeX gets
 a terminal that is too narrow some columns are left out, and a note names them.
 """
 
-from __future__ import annotations
-
 import io
 import math
-from collections.abc import Sequence
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 from rich import box
 from rich.console import Console
@@ -21,36 +22,48 @@ from freeproj.storage.names import printable
 
 __all__ = [
     "NONE",
+    "NOTES",
     "Column",
     "Grid",
-    "flat_summary",
-    "number_text",
+    "Row",
     "to_latex",
     "to_markdown",
     "to_terminal",
 ]
+__all__ += ["flat_summary", "interval_text", "number_text", "span_text"]
 
 NONE = "–"  # no data; a note says why
+NOTES = tomllib.loads((Path(__file__).parent / "notes.toml").read_text("utf-8"))
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "ℓ": r"$\ell$",
-    "—": "---",
-    "–": "--",
-    "−": "$-$",
-    "×": r"$\times$",
-    "≥": r"$\ge$",
-    "…": r"\ldots{}",
-}
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"±": r"$\pm$", "ℓ": r"$\ell$", "×": r"$\times$", "≥": r"$\ge$", "−": "$-$"}
+    | {"—": "---", "–": "--", "…": r"\ldots{}"}
+)
+_TABULAR = (
+    "\\begin{table}\n\\centering\n\\caption{%s}\n\\begin{tabular}{%s}\n\\toprule\n"
+    "%s\n\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+)
 
 
 def number_text(value: float, digits: int = 2) -> str:
     """Write a number with some decimals, and no data as a dash."""
     return NONE if math.isnan(value) else f"{value:z.{digits}f}"  # z: no -0.00
+
+
+def interval_text(summary: Summary) -> str:
+    """Write the 95 % interval; a dash below three seeds."""
+    if summary.interval is None:
+        return NONE
+    low, high = map(number_text, summary.interval[:2])
+    return f"[{low}, {high}]"
+
+
+def span_text(numbers: Iterable[int]) -> str:
+    """Write the smallest and the largest number, or the only one there is."""
+    numbers = sorted(numbers)
+    return "–".join(dict.fromkeys(map(str, (numbers[0], numbers[-1]))))
 
 
 def flat_summary(name: str, summary: Summary, *fields: str) -> dict[str, Any]:
@@ -60,18 +73,7 @@ def flat_summary(name: str, summary: Summary, *fields: str) -> dict[str, Any]:
     return found | {f"{name}_low": low, f"{name}_high": high}
 
 
-_TABULAR = r"""\begin{table}
-\centering
-\caption{%s}
-\begin{tabular}{%s}
-\toprule
-%s
-\midrule
-%s
-\bottomrule
-\end{tabular}
-\end{table}
-"""
+Row = tuple[str, ...]
 
 
 class Column(NamedTuple):
@@ -88,7 +90,7 @@ class Grid:
 
     title: str
     columns: tuple[Column, ...]
-    groups: Sequence[Sequence[tuple[str, ...]]]
+    groups: Sequence[Sequence[Row]]
     notes: Sequence[str] = ()
 
     def __post_init__(self):
@@ -99,60 +101,47 @@ class Grid:
                 )
 
     @property
-    def rows(self) -> list[tuple[str, ...]]:
+    def rows(self) -> list[Row]:
         """All rows."""
         return [row for group in self.groups for row in group]
 
-    def without_empty(self) -> Grid:
+    def without_empty(self) -> Self:
         """Drop the columns that are empty in every row."""
         rows = [row for row in self.rows if any(row[1:])]
-        empty = {
+        return self._keep(
             i
             for i, column in enumerate(self.columns)
-            if column.rank and all(row[i] in ("", NONE) for row in rows)
-        }
-        return self._keep([i for i in range(len(self.columns)) if i not in empty])
+            if not column.rank or any(row[i] not in ("", NONE) for row in rows)
+        )
 
-    def within(self, width: int) -> Grid:
+    def within(self, width: int) -> Self:
         """Drop columns until the rest fits; a note names them."""
+        rows = [row for row in self.rows if any(row[1:])]
+        names = [column.name for column in self.columns]
+        widths = [2 + max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
         kept = list(range(len(self.columns)))
-        while self._width(kept) > width and any(self.columns[i].rank for i in kept):
-            kept.remove(max(kept, key=lambda i: (self.columns[i].rank, i)))
-        dropped = [c.name for i, c in enumerate(self.columns) if i not in kept]
+        while 1 + sum(widths[i] for i in kept) > width:
+            rank, i = max((self.columns[i].rank, i) for i in kept)
+            if not rank:
+                break
+            kept.remove(i)
+        dropped = [name for i, name in enumerate(names) if i not in kept]
         if not dropped:
             return self
         said = f"Not shown at this width: {', '.join(dropped)} (--wide shows all)."
-        narrow = self._keep(kept)
-        return replace(narrow, notes=[*narrow.notes, said])
+        return replace(self._keep(kept), notes=[*self.notes, said])
 
-    def _keep(self, kept: list[int]) -> Grid:
+    def _keep(self, places: Iterable[int]) -> Self:
+        kept = list(places)
         cut = [[tuple(row[i] for i in kept) for row in group] for group in self.groups]
         return replace(self, columns=tuple(self.columns[i] for i in kept), groups=cut)
 
-    def _width(self, kept: list[int]) -> int:
-        rows = [row for row in self.rows if any(row[1:])]
-        heads = [column.name for column in self.columns]
-        longest = (max(len(heads[i]), *(len(row[i]) for row in rows), 0) for i in kept)
-        return 1 + sum(2 + width for width in longest)
-
-
-def _rich(grid: Grid) -> RichTable:
-    table = RichTable(
-        title=grid.title,
-        caption="\n".join(grid.notes),
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        caption_justify="left",
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for column in grid.columns:
-        justify = "left" if column.is_text else "right"
-        table.add_column(column.name, justify=justify, no_wrap=True)
-    for group in grid.groups:
-        for i, row in enumerate(group):
-            table.add_row(*row, end_section=i == len(group) - 1)
-    return table
+    def printable(self) -> Self:
+        """Escape control characters and line ends: names come from files of others."""
+        columns = (each._replace(name=printable(each.name)) for each in self.columns)
+        groups = [[tuple(map(printable, row)) for row in g] for g in self.groups]
+        notes, title = list(map(printable, self.notes)), printable(self.title)
+        return type(self)(title, tuple(columns), groups, notes)
 
 
 def to_terminal(grid: Grid, width: int = 80) -> str:
@@ -160,18 +149,33 @@ def to_terminal(grid: Grid, width: int = 80) -> str:
 
     Headings stand above the columns' grid, so they are printed as they are.
     """
-    grid = _printable(grid).within(width)
+    grid = grid.printable().within(width)
+    left: Any = {"title_justify": "left", "caption_justify": "left"}
+    look: Any = {"box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}
+    table = RichTable(title=grid.title, caption="\n".join(grid.notes), **left, **look)
+    for column in grid.columns:
+        justify = "left" if column.is_text else "right"
+        table.add_column(column.name, justify=justify, no_wrap=True)
+    headings = []  # short placeholders stand for them, which widen no column
+    for group in grid.groups:
+        for row in group:
+            if not any(row[1:]):
+                headings.append(row[0])
+                row = (f"§{len(headings) - 1}§",)
+            table.add_row(*row)
+        table.add_section()
     console = Console(file=io.StringIO(), width=width, color_system=None, markup=False)
-    console.print(_rich(_fold(grid)))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    for mark, heading in _headings(grid).items():
-        text = text.replace(mark, heading)
+    with console.capture() as shown:
+        console.print(table)
+    text = shown.get()
+    for place, heading in enumerate(headings):
+        text = text.replace(f"§{place}§", heading)
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n") + "\n"
 
 
 def to_markdown(grid: Grid) -> str:
     """Return a pipe table with title and notes."""
-    grid = _printable(grid)
+    grid = grid.printable()
     marks = [":--" if column.is_text else "--:" for column in grid.columns]
     heads = [column.name for column in grid.columns]
     lines = [
@@ -183,66 +187,27 @@ def to_markdown(grid: Grid) -> str:
     return "\n".join([title, "", *lines, "", *notes]).rstrip() + "\n"
 
 
-def to_latex(grid: Grid) -> str:
-    """Return a `table` environment; it needs the booktabs package, and no other."""
-    grid = _printable(grid)
-    align = "".join("l" if column.is_text else "r" for column in grid.columns)
-    groups = ["\n".join(_latex_row(row, "  ") for row in g) for g in grid.groups]
-    return _TABULAR % (
-        _latex(" ".join((grid.title + ".", *grid.notes))),
-        align,
-        _latex_row([column.name for column in grid.columns]),
-        "\n\\midrule\n".join(groups),
-    )
-
-
-def _headings(grid: Grid) -> dict[str, str]:
-    """Return short placeholders for heading rows, which must not widen a column."""
-    found = [row[0] for row in grid.rows if not any(row[1:])]
-    return {f"§{i}§": heading for i, heading in enumerate(found)}
-
-
-def _fold(grid: Grid) -> Grid:
-    marks = {heading: mark for mark, heading in _headings(grid).items()}
-    groups = [
-        [row if any(row[1:]) else (marks[row[0]], *row[1:]) for row in group]
-        for group in grid.groups
-    ]
-    return replace(grid, groups=groups)
-
-
-def _printable(grid: Grid) -> Grid:
-    """Escape control characters and line ends: names come from files of others."""
-    columns = [each._replace(name=printable(each.name)) for each in grid.columns]
-    groups = [[tuple(map(printable, row)) for row in group] for group in grid.groups]
-    notes = [printable(note) for note in grid.notes]
-    return Grid(printable(grid.title), tuple(columns), groups, notes)
-
-
 def _markdown(text: str) -> str:
     # Markdown passes HTML on.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
 
 
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+def to_latex(grid: Grid) -> str:
+    """Return a `table` environment; it needs the booktabs package, and no other."""
+    grid = grid.printable()
+    align = "".join("l" if column.is_text else "r" for column in grid.columns)
+    caption = " ".join((grid.title + ".", *grid.notes)).translate(_LATEX)
+    groups = ["\n".join("  " + _latex_row(row) for row in g) for g in grid.groups]
+    head = _latex_row([column.name for column in grid.columns])
+    return _TABULAR % (caption, align, "\n\\midrule\n".join([head, *groups]))
 
 
-def _latex_row(row: Sequence[str], indent: str = "") -> str:
-    return indent + " & ".join(_latex_cell(cell) for cell in row) + r" \\"
+def _latex_row(row: Sequence[str]) -> str:
+    return " & ".join(map(_latex_cell, row)) + r" \\"
 
 
 def _latex_cell(text: str) -> str:
     # A number's minus is a hyphen in our texts and a minus in mathematics; a cell that
     # begins with "[" would be read as an argument of the line break before it.
-    words = (
-        word.replace("-", "$-$", 1) if _is_negative(word) else word
-        for word in _latex(text).split(" ")
-    )
-    joined = " ".join(words)
-    return f"{{}}{joined}" if joined.startswith("[") else joined
-
-
-def _is_negative(word: str) -> bool:
-    body = word.lstrip("[")
-    return body[:1] == "-" and body[1:2].isdigit()
+    cell = re.sub(r"(^| )(\[*)-(?=\d)", r"\1\2$-$", text.translate(_LATEX))
+    return f"{{}}{cell}" if cell.startswith("[") else cell

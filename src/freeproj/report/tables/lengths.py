@@ -4,8 +4,6 @@ The paper chooses ℓ* by the very score that it then reports. Here it is also c
 one half of the seeds and tested on the other, both ways.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +16,15 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import make_cells
 from freeproj.findings.labels import axis_name, run_counts, short_value
 from freeproj.findings.numbers import PAPER_LENGTHS
-from freeproj.report.tables.grid import NONE, Column, Grid, number_text
-from freeproj.stats import HalfChoice, half_choice
+from freeproj.report.tables.grid import (
+    NONE,
+    NOTES,
+    Column,
+    Grid,
+    number_text,
+    span_text,
+)
+from freeproj.stats import half_choice
 
 __all__ = ["LengthRecord", "length_records", "lengths_grid"]
 
@@ -32,7 +37,8 @@ class LengthRecord:
     means: Mapping[int, float]  # over seeds
     n_seeds: Mapping[int, int]
     best: int | None
-    choice: HalfChoice | None  # of ℓ > 1 against ℓ = 1
+    chosen: str  # the best ℓ > 1 of each half of the seeds
+    gain: float  # what it earns over ℓ = 1 on the other half
     paper: int | None  # by its test MMER
 
     def flat(self) -> dict[str, Any]:
@@ -43,8 +49,8 @@ class LengthRecord:
             "paper": self.paper,
             "means": " ".join(f"{k}:{v:.4g}" for k, v in self.means.items()),
             "seeds": " ".join(f"{k}:{v}" for k, v in self.n_seeds.items()),
-            "chosen": "" if self.choice is None else _chosen(self.choice),
-            "held_out_difference": self.choice.mean if self.choice else math.nan,
+            "chosen": self.chosen,
+            "held_out_difference": self.gain,
         }
 
 
@@ -62,17 +68,19 @@ def length_records(
         }
         means = {ell: float(np.mean(v)) for ell, v in seen.items() if v}
         free = {ell: found for ell, found in scores.items() if ell > 1}
+        choice = half_choice(free, scores[1]) if free and 1 in scores else None
+        choices = (ell for ell in choice.choices if ell is not None) if choice else ()
         settings = cells.settings(next(iter(by_length.values())), "projection.length")
-        records.append(
-            LengthRecord(
-                settings,
-                means,
-                {ell: len(values) for ell, values in seen.items()},
-                max(means, key=means.__getitem__) if means else None,
-                half_choice(free, scores[1]) if free and 1 in scores else None,
-                PAPER_LENGTHS.get((str(settings["task"]), str(settings["memory"]))),
-            )
+        record = LengthRecord(
+            settings=settings,
+            means=means,
+            n_seeds={ell: len(values) for ell, values in seen.items()},
+            best=max(means, key=means.__getitem__) if means else None,
+            chosen=" / ".join(map(str, choices)),
+            gain=choice.mean if choice else math.nan,
+            paper=PAPER_LENGTHS.get((str(settings["task"]), str(settings["memory"]))),
         )
+        records.append(record)
     return records
 
 
@@ -82,42 +90,21 @@ def lengths_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     axes = list(records[0].settings) if records else ["task"]
     columns = (
         *(Column(axis_name(axis), True) for axis in axes),
-        Column("paper ℓ*"),
-        Column("best ℓ"),
+        *(Column("paper ℓ*"), Column("best ℓ")),
         *(Column(f"ℓ={ell}", rank=1) for ell in lengths),
-        Column("ℓ by half", rank=2),
-        Column("gain", rank=4),
-        Column("seeds"),
+        *(Column("ℓ by half", rank=2), Column("gain", rank=4), Column("seeds")),
     )
-    rows = [_row(record, axes, lengths) for record in records]
-    groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
-    notes = [
-        run_counts(dataset),
-        "Columns ℓ=1 and so on: mean return of the last three held-out evaluations. "
-        "Best ℓ: the one with the largest mean; where means differ by less than their "
-        "spread over seeds, that is chance.",
-        "ℓ by half: the best ℓ > 1, chosen on each half of the seeds. Gain: what it "
-        "earns over ℓ = 1 on the other half.",
+    rows = [
+        (
+            *(short_value(axis, record.settings[axis]) for axis in axes),
+            *(str(record.paper or NONE), str(record.best or NONE)),
+            *(number_text(record.means.get(ell, math.nan)) for ell in lengths),
+            NONE if math.isnan(record.gain) else record.chosen,
+            number_text(record.gain),
+            span_text(record.n_seeds.values() or [0]),
+        )
+        for record in records
     ]
+    groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
+    notes = [run_counts(dataset), *NOTES["lengths"].values()]
     return Grid("The best word length", columns, groups, notes)
-
-
-def _row(
-    record: LengthRecord, axes: Sequence[str], lengths: Sequence[int]
-) -> tuple[str, ...]:
-    choice = record.choice
-    tested = choice is not None and not math.isnan(choice.mean)
-    counts = sorted(set(record.n_seeds.values())) or [0]
-    return (
-        *(short_value(axis, record.settings[axis]) for axis in axes),
-        str(record.paper or NONE),
-        str(record.best or NONE),
-        *(number_text(record.means.get(ell, math.nan)) for ell in lengths),
-        _chosen(choice) if choice and tested else NONE,
-        number_text(choice.mean) if choice and tested else NONE,
-        "–".join(str(n) for n in dict.fromkeys((counts[0], counts[-1]))),
-    )
-
-
-def _chosen(choice: HalfChoice) -> str:
-    return " / ".join(str(ell) for ell in choice.choices if ell is not None)

@@ -5,34 +5,25 @@ its standard error and its 95 % interval. Beside it stand MMER on the first map 
 paper's score, per trial) and the paper's own numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import map_of
+from freeproj.findings import labels
 from freeproj.findings.baselines import Levels
 from freeproj.findings.cells import Cells, Key, make_cells
-from freeproj.findings.labels import (
-    axis_name,
-    map_title,
-    method,
-    run_counts,
-    short_value,
-    task_title,
-)
 from freeproj.findings.map_returns import MAPS, possible
 from freeproj.findings.numbers import PAPER_RESULTS, PaperResult
-from freeproj.report.tables.grid import NONE, Column, Grid, flat_summary, number_text
+from freeproj.report.tables import grid
+from freeproj.report.tables.grid import NONE, Column, Grid, Row, number_text
 from freeproj.stats.intervals import Summary, summarise
 
-__all__ = ["MapRecord", "interval_text", "map_records", "maps_grid"]
+__all__ = ["MapRecord", "map_records", "maps_grid"]
 
-_PAPER_TRIALS = 16
 _KEPT = ("tile_unit", "tile", "random", "zero")  # dropped last if not all maps fit
 
 
@@ -47,19 +38,24 @@ class MapRecord:
     levels: Levels
     paper: PaperResult | None
 
+    def per_trial(self, level: str) -> float:
+        """Return a level of an episode, such as `chance`, for one trial."""
+        return getattr(self.levels, level) / self.levels.n_trials
+
+    def of_paper(self, score: str) -> float:
+        """Return the paper's `raw` or `mmer` for one of its 16 trials; nan without."""
+        return math.nan if self.paper is None else getattr(self.paper, score).mean / 16
+
     def flat(self) -> dict[str, Any]:
         """Return plain columns, for CSV and JSON."""
         fields = {**self.settings, "steps": self.steps}
         for name, each in {**self.maps, "mmer": self.mmer}.items():
-            fields |= flat_summary(name, each, "mean") | {f"{name}_seeds": each.n}
-        trials = self.levels.n_trials
-        return fields | {
-            "chance": self.levels.chance / trials,
-            "blind": self.levels.blind / trials,
-            "ceiling": self.levels.ceiling / trials,
-            "paper_raw": _of_paper(self.paper, "raw"),
-            "paper_mmer": _of_paper(self.paper, "mmer"),
-        }
+            fields |= grid.flat_summary(name, each, "mean") | {f"{name}_seeds": each.n}
+        for name in ("chance", "blind", "ceiling"):
+            fields[name] = self.per_trial(name)
+        for name in ("raw", "mmer"):
+            fields[f"paper_{name}"] = self.of_paper(name)
+        return fields
 
 
 def map_records(dataset: Dataset, protocol: str = "") -> list[MapRecord]:
@@ -74,54 +70,36 @@ def map_records(dataset: Dataset, protocol: str = "") -> list[MapRecord]:
 
 def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
     """Lay the records out task by task, a line for each cell."""
-    maps = _ordered_maps(records)
+    played = dict.fromkeys(name for record in records for name in record.maps)
+    maps = sorted(played, key=lambda n: MAPS.index(n) if n in MAPS else len(MAPS))
     axes = _shown_axes(records)
+    heads = {name: labels.map_title(name).removesuffix(" projections") for name in maps}
     columns = (
-        *(Column(axis_name(axis), True) for axis in axes),
+        *(Column(labels.axis_name(axis), True) for axis in axes),
         Column("seeds"),
-        *(Column(_head(name), rank=0 if name in _KEPT else 1) for name in maps),
-        *(Column(f"{_head(name)} 95 %", rank=4) for name in maps),
-        Column("MMER", rank=3),
-        Column("paper", rank=2),
+        *(Column(heads[name], rank=0 if name in _KEPT else 1) for name in maps),
+        *(Column(f"{heads[name]} 95 %", rank=4) for name in maps),
+        *(Column("MMER", rank=3), Column("paper", rank=2)),
         Column("paper's MMER", rank=3),
     )
     groups = []
-    for _, found in groupby(records, key=lambda record: record.settings["task"]):
+    for task, found in groupby(records, key=lambda record: record.settings["task"]):
         rows = list(found)
+        names = {"chance": "chance", "blind": "best open-loop", "ceiling": "ceiling"}
+        levels = {text: rows[0].per_trial(name) for name, text in names.items()}
+        known = [f"{text} {v:.2f}" for text, v in levels.items() if not math.isnan(v)]
+        heading = labels.task_title(str(task)) + f" ({', '.join(known)})" * bool(known)
         lines = [_line(row, axes, maps) for row in rows]
-        groups.append([_heading(rows[0], len(columns)), *lines])
-    return Grid(
-        "Returns per trial: mean ± standard error over seeds",
-        columns,
-        groups,
-        [
-            "Last three evaluations of each run; blanked: the observation replaced by "
-            "zeros; random: random projections, new ones for every evaluation; QR: "
-            "without the sign correction.",
-            *_paper_notes(records),
-            run_counts(dataset),
-        ],
-    )
-
-
-def _estimate(summary: Summary) -> str:
-    """Write a mean with its standard error; a dash without data."""
-    if not summary.n:
-        return NONE
-    mean, error = number_text(summary.mean), summary.std / math.sqrt(summary.n)
-    return mean if math.isnan(error) else f"{mean}±{error:.2f}"
-
-
-def interval_text(summary: Summary) -> str:
-    """Write the 95 % interval; a dash below three seeds."""
-    if summary.interval is None:
-        return NONE
-    low, high = map(number_text, summary.interval[:2])
-    return f"[{low}, {high}]"
+        groups.append([(heading, *[""] * (len(columns) - 1)), *lines])
+    told = ("score", "paper") if any(each.paper for each in records) else ("score",)
+    notes = [*(grid.NOTES["maps"][name] for name in told), labels.run_counts(dataset)]
+    title = "Returns per trial: mean ± standard error over seeds"
+    return Grid(title, columns, groups, notes)
 
 
 def _record(cells: Cells, key: Key) -> MapRecord:
-    levels = cells.levels(key)
+    levels, runs = cells.levels(key), cells.runs[key]
+    told = [run.metrics["steps"] for run in runs if "steps" in run.metrics]
 
     def per_trial(scores: dict[int, float]) -> Summary:
         values = [score / levels.n_trials for score in scores.values()]
@@ -131,16 +109,10 @@ def _record(cells: Cells, key: Key) -> MapRecord:
         settings=cells.settings(key),
         maps={name: per_trial(cells.scores(key, name)) for name in cells.maps(key)},
         mmer=per_trial(cells.scores(key, reduce="max")),
-        steps=_steps(cells.runs[key]),
+        steps=max((int(each.max()) for each in told if each.size), default=None),
         levels=levels,
         paper=_paper_row(cells, key),
     )
-
-
-def _steps(runs: Sequence[RunRecord]) -> int | None:
-    """Return the most steps of any run; None if the runs do not say."""
-    told = [run.metrics["steps"] for run in runs if "steps" in run.metrics]
-    return max((int(each.max()) for each in told if each.size), default=None)
 
 
 def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
@@ -149,14 +121,8 @@ def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
     looks = run.settings.get("observation", "projected") == "projected"
     if not (looks and map_of(run).startswith("tile")):
         return None
-    memory = str(cells.get(key, "memory", "gru"))
-    return PAPER_RESULTS.get((cells.task(key), method(cells.length(key)), memory))
-
-
-def _ordered_maps(records: Sequence[MapRecord]) -> list[str]:
-    played = dict.fromkeys(name for record in records for name in record.maps)
-    known = [name for name in MAPS if name in played]
-    return known + [name for name in played if name not in known]
+    name, memory = labels.method(cells.length(key)), cells.get(key, "memory", "gru")
+    return PAPER_RESULTS.get((cells.task(key), name, str(memory)))
 
 
 def _shown_axes(records: Sequence[MapRecord]) -> list[str]:
@@ -167,44 +133,22 @@ def _shown_axes(records: Sequence[MapRecord]) -> list[str]:
     return [axis for axis in axes if axis in varied | {"projection.length"}]
 
 
-def _heading(record: MapRecord, width: int) -> tuple[str, ...]:
-    levels, trials = record.levels, record.levels.n_trials
-    names = {"chance": "chance", "blind": "best open-loop", "ceiling": "ceiling"}
-    said = {text: getattr(levels, name) / trials for name, text in names.items()}
-    known = [f"{name} {v:.2f}" for name, v in said.items() if not math.isnan(v)]
-    title = task_title(str(record.settings["task"]))
-    text = f"{title} ({', '.join(known)})" if known else title
-    return (text, *[""] * (width - 1))
-
-
-def _line(
-    record: MapRecord, axes: Sequence[str], maps: Sequence[str]
-) -> tuple[str, ...]:
-    nothing = summarise([])
-    found = [record.maps.get(name, nothing) for name in maps]
+def _line(record: MapRecord, axes: Sequence[str], maps: Sequence[str]) -> Row:
+    found = [record.maps.get(name, summarise([])) for name in maps]
     return (
-        *(short_value(axis, record.settings.get(axis)) for axis in axes),
+        *(labels.short_value(axis, record.settings.get(axis)) for axis in axes),
         str(max((each.n for each in record.maps.values()), default=0)),
         *(_estimate(each) for each in found),
-        *(interval_text(each) for each in found),
+        *(grid.interval_text(each) for each in found),
         _estimate(record.mmer),
-        number_text(_of_paper(record.paper, "raw")),
-        number_text(_of_paper(record.paper, "mmer")),
+        number_text(record.of_paper("raw")),
+        number_text(record.of_paper("mmer")),
     )
 
 
-def _head(name: str) -> str:
-    return map_title(name).replace("random projections", "random")
-
-
-def _of_paper(paper: PaperResult | None, score: str) -> float:
-    return math.nan if paper is None else getattr(paper, score).mean / _PAPER_TRIALS
-
-
-def _paper_notes(records: Sequence[MapRecord]) -> list[str]:
-    if not any(record.paper for record in records):
-        return []
-    return [
-        "paper: Table 1, raw value / 16 (RP for ℓ = 1, else FRP); MMER: the largest "
-        "evaluation of a run on its first map, / trials."
-    ]
+def _estimate(summary: Summary) -> str:
+    """Write a mean with its standard error; a dash without data."""
+    if not summary.n:
+        return NONE
+    mean, error = number_text(summary.mean), summary.std / math.sqrt(summary.n)
+    return mean if math.isnan(error) else f"{mean}±{error:.2f}"
