@@ -10,17 +10,5 @@ from freeproj.agents.policies import Categorical, Gaussian, Policy
 from freeproj.agents.s5 import S5
 from freeproj.agents.transformer import Transformer
 
-__all__ = [
-    "GRU",
-    "LSTM",
-    "MEMORIES",
-    "S5",
-    "ActorCritic",
-    "Categorical",
-    "Dense",
-    "Gaussian",
-    "Memory",
-    "MinGRU",
-    "Policy",
-    "Transformer",
-]
+__all__ = ["GRU", "LSTM", "MEMORIES", "S5", "ActorCritic", "Categorical", "Dense"]
+__all__ += ["Gaussian", "Memory", "MinGRU", "Policy", "Transformer"]

@@ -16,17 +16,21 @@ memory, so that the gradient of U, too, is one product after the loop.
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from freeproj.agents.dense import orthogonal_squares
+from freeproj.agents.dense import as_rows, draw_gates
 
 __all__ = ["GRU"]
 
 _Rows = Float[Array, "*batch hidden"]
 _Gates = tuple[_Rows, _Rows, _Rows]  # what belongs to r, z, n
+_State = Float[Array, "batch hidden"]
+_States = Float[Array, "time batch hidden"]
 
 
 class GRU(eqx.Module):
@@ -40,28 +44,20 @@ class GRU(eqx.Module):
     @classmethod
     def create(cls, key: PRNGKeyArray, n_inputs: int, hidden_size: int) -> GRU:
         """Draw weights: variance 1 / inputs for W, orthogonal U, zero biases."""
-        key_input, key_memory = jax.random.split(key)
-        input_weight = jax.nn.initializers.lecun_normal()(
-            key_input, (n_inputs, 3 * hidden_size)
-        )
-        blocks = orthogonal_squares(jax.random.split(key_memory, 3), hidden_size)
-        return cls(
-            input_weight=input_weight,
-            bias=jnp.zeros(3 * hidden_size),
-            memory_weight=jnp.concatenate([*blocks], axis=1),
-            memory_bias=jnp.zeros(hidden_size),
-        )
+        weight, memory_weight = draw_gates(key, n_inputs, hidden_size, 3)
+        biases = jnp.zeros(3 * hidden_size), jnp.zeros(hidden_size)
+        return cls(weight, biases[0], memory_weight, biases[1])
 
-    def initial_state(self, n_envs: int) -> Float[Array, "batch hidden"]:
+    def initial_state(self, n_envs: int) -> _State:
         """Return empty memories."""
         return jnp.zeros((n_envs, len(self.memory_bias)), self.memory_bias.dtype)
 
     def step(
         self,
         x: Float[Array, "batch inputs"],
-        state: Float[Array, "batch hidden"],
+        state: _State,
         reset: Bool[Array, " batch"],
-    ) -> tuple[Float[Array, "batch hidden"], Float[Array, "batch hidden"]]:
+    ) -> tuple[_State, _State]:
         """Return output and next memory of one step."""
         state = jnp.where(reset[:, None], 0, state)
         inputs = _split(x @ self.input_weight + self.bias)
@@ -71,30 +67,27 @@ class GRU(eqx.Module):
     def sequence(
         self,
         xs: Float[Array, "time batch inputs"],
-        state: Float[Array, "batch hidden"],
+        state: _State,
         resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch hidden"], Float[Array, "batch hidden"]]:
+    ) -> tuple[_States, _State]:
         """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
-        # With rows of a matrix, the gradient of W is one product without a transpose.
-        inputs = _rows(xs) @ self.input_weight + self.bias
+        inputs = as_rows(xs) @ self.input_weight + self.bias
         inputs = _split(inputs.reshape(*resets.shape, -1))
         outputs = _recur(inputs, self.memory_weight, self.memory_bias, state, keep)
         return outputs, outputs[-1]
 
 
 @jax.custom_vjp
-def _recur(
-    inputs: _Gates, weight: Array, bias: Array, state: Array, keep: Array
-) -> Float[Array, "time batch hidden"]:
-    """Return the memories after each step; `inputs` are x W + b of all times."""
-    return _loop(inputs, weight, bias, state, keep)[0]
+def _recur(*problem: Any) -> _States:
+    """Return the memories after each step; for the arguments see `_loop`."""
+    return _loop(*problem)[0]
 
 
 def _loop(
     inputs: _Gates, weight: Array, bias: Array, state: Array, keep: Array
-) -> tuple[Float[Array, "time batch hidden"], Float[Array, "time batch gates"]]:
-    """Return the memories after each step, and h U at each step."""
+) -> tuple[_States, Float[Array, "time batch gates"]]:
+    """Return the memories after each step, and h U; `inputs` are x W + b."""
 
     def step(state, now):
         inputs, keep = now
@@ -106,19 +99,19 @@ def _loop(
     return jax.lax.scan(step, state, (inputs, keep))[1]
 
 
-def _forward(inputs: _Gates, weight: Array, bias: Array, state: Array, keep: Array):
+def _forward(*problem: Any):
     """Run the loop and keep what the backward pass needs."""
-    states, projected = _loop(inputs, weight, bias, state, keep)
-    return states, (inputs, projected, states, weight, bias, state, keep)
+    states, projected = _loop(*problem)
+    return states, (states, projected, *problem)
 
 
-def _backward(saved, d_states: Float[Array, "time batch hidden"]):
+def _backward(saved, d_states: _States):
     """Return the gradients of inputs, weight, bias and first memory.
 
     With D the whole gradient of h' at a step, each gate's gradient is D times a factor
     known beforehand, and D of the step before is D ⊙ z plus those gradients times U^T.
     """
-    inputs, projected, states, weight, bias, state, keep = saved
+    states, projected, inputs, weight, bias, state, keep = saved
     before = jnp.concatenate([state[None], states[:-1]]) * keep
     r, z, m, n = _activate(inputs, projected, bias)
     to_n = (1 - z) * (1 - n * n)
@@ -136,8 +129,8 @@ def _backward(saved, d_states: Float[Array, "time batch hidden"]):
     now = (d_states, to_r, to_z, to_m, z, keep)
     d_first, d = jax.lax.scan(step, jnp.zeros_like(state), now, reverse=True)
     d_inputs = (d * to_r, d * to_z, d * to_n)
-    d_memory = _rows(jnp.concatenate([d * to_r, d * to_z, d * to_m], axis=-1))
-    d_weight = _rows(before).T @ d_memory
+    d_memory = as_rows(jnp.concatenate([d * to_r, d * to_z, d * to_m], axis=-1))
+    d_weight = as_rows(before).T @ d_memory
     return d_inputs, d_weight, (d * to_m).sum((0, 1)), d_first, None
 
 
@@ -170,7 +163,3 @@ def _split(gates: Float[Array, "*batch gates"]) -> _Gates:
     """
     r, z, n = jnp.split(gates, 3, axis=-1)
     return r, z, n
-
-
-def _rows(x: Float[Array, "time batch size"]) -> Float[Array, "rows size"]:
-    return x.reshape(-1, x.shape[-1])

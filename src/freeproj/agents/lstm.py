@@ -16,11 +16,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from freeproj.agents.dense import orthogonal_squares
+from freeproj.agents.dense import as_rows, draw_gates
 
 __all__ = ["LSTM"]
 
-_State = tuple[Float[Array, "batch hidden"], Float[Array, "batch hidden"]]  # h, c
+_Output = Float[Array, "batch hidden"]
+_State = tuple[_Output, _Output]  # h, c
+_Reset = Bool[Array, " batch"]
 
 
 class LSTM(eqx.Module):
@@ -33,15 +35,9 @@ class LSTM(eqx.Module):
     @classmethod
     def create(cls, key: PRNGKeyArray, n_inputs: int, hidden_size: int) -> LSTM:
         """Draw weights: variance 1 / inputs for W, orthogonal U."""
-        key_input, key_memory = jax.random.split(key)
-        shape = (n_inputs, 4 * hidden_size)
-        blocks = orthogonal_squares(jax.random.split(key_memory, 4), hidden_size)
+        weight, memory_weight = draw_gates(key, n_inputs, hidden_size, 4)
         forget = jnp.zeros((4, hidden_size)).at[1].set(1.0)
-        return cls(
-            input_weight=jax.nn.initializers.lecun_normal()(key_input, shape),
-            bias=forget.ravel(),
-            memory_weight=jnp.concatenate([*blocks], axis=1),
-        )
+        return cls(weight, forget.ravel(), memory_weight)
 
     def initial_state(self, n_envs: int) -> _State:
         """Return empty memories."""
@@ -49,11 +45,8 @@ class LSTM(eqx.Module):
         return zeros, zeros
 
     def step(
-        self,
-        x: Float[Array, "batch inputs"],
-        state: _State,
-        reset: Bool[Array, " batch"],
-    ) -> tuple[Float[Array, "batch hidden"], _State]:
+        self, x: Float[Array, "batch inputs"], state: _State, reset: _Reset
+    ) -> tuple[_Output, _State]:
         """Return output and next memory of one step."""
         return self._cell(x @ self.input_weight + self.bias, state, reset)
 
@@ -64,7 +57,7 @@ class LSTM(eqx.Module):
         resets: Bool[Array, "time batch"],
     ) -> tuple[Float[Array, "time batch hidden"], _State]:
         """Return the outputs of all steps and the last memory."""
-        rows = xs.reshape(-1, xs.shape[-1]) @ self.input_weight + self.bias
+        rows = as_rows(xs) @ self.input_weight + self.bias
 
         def step(state, now):
             output, state = self._cell(now[0], state, now[1])
@@ -75,11 +68,8 @@ class LSTM(eqx.Module):
         return outputs, state
 
     def _cell(
-        self,
-        inputs: Float[Array, "batch gates"],
-        state: _State,
-        reset: Bool[Array, " batch"],
-    ) -> tuple[Float[Array, "batch hidden"], _State]:
+        self, inputs: Float[Array, "batch gates"], state: _State, reset: _Reset
+    ) -> tuple[_Output, _State]:
         """Return output and next memory from x W + b."""
         h, c = (jnp.where(reset[:, None], 0, each) for each in state)
         i, f, o, g = jnp.split(inputs + h @ self.memory_weight, 4, axis=-1)

@@ -23,6 +23,8 @@ from freeproj.storage.names import Registry
 
 __all__ = ["MEMORIES", "Memory", "make_memory"]
 
+_Steps = Float[Array, "time batch size"]
+
 
 @runtime_checkable
 class Memory(Protocol):
@@ -39,11 +41,8 @@ class Memory(Protocol):
         ...
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch size"],
-        state: PyTree,
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch size"], PyTree]:
+        self, xs: _Steps, state: PyTree, resets: Bool[Array, "time batch"]
+    ) -> tuple[_Steps, PyTree]:
         """Return what repeated `step` would: all outputs, and the last memory."""
         ...
 
@@ -57,15 +56,8 @@ MEMORIES.add(
     ),
 )
 MEMORIES.add("lstm", lambda key, size, **_: LSTM.create(key, size, size))
-MEMORIES.add(
-    "mingru", lambda key, size, n_layers=2, **_: MinGRU.create(key, size, n_layers)
-)
-MEMORIES.add(
-    "transformer",
-    lambda key, size, n_layers=2, window=64, **_: Transformer.create(
-        key, size, n_layers, window
-    ),
-)
+MEMORIES.add("mingru", MinGRU.create)
+MEMORIES.add("transformer", Transformer.create)
 
 
 def make_memory(key: PRNGKeyArray, name: str, size: int, **settings: Any) -> Memory:

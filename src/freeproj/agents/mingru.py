@@ -12,17 +12,21 @@ is S5's.)
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from freeproj.agents.dense import Dense
+from freeproj.agents.dense import Dense, as_rows
 from freeproj.agents.recurrence import Sequential, recur_gated
 
 __all__ = ["MinGRU", "MinGRULayer"]
 
 _FORGETS_WITHIN = (2.0, 64.0)  # steps, from the fastest unit to the slowest
+_Steps = Float[Array, "time batch size"]
+_State = Float[Array, "batch size"]  # of one layer
 
 
 class MinGRULayer(eqx.Module):
@@ -40,25 +44,20 @@ class MinGRULayer(eqx.Module):
         With zero biases every unit would forget half of its state at each step, and no
         gradient would come back from twenty steps ago (Tallec and Ollivier 2018).
         """
-        update, candidate, linear, gate = (
-            Dense.lecun(each, size, size) for each in jax.random.split(key, 4)
-        )
+        keys = jax.random.split(key, 4)
+        update, *others = (Dense.lecun(each, size, size) for each in keys)
         steps = jnp.geomspace(*_FORGETS_WITHIN, size)
-        update = Dense(update.weight, -jnp.log(steps - 1))  # z = 1 / steps
-        return cls(update, candidate, linear, gate)
+        return cls(Dense(update.weight, -jnp.log(steps - 1)), *others)  # z = 1 / steps
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch size"],
-        state: Float[Array, "batch size"],
-        keep: Float[Array, "time batch 1"],
-    ) -> tuple[Float[Array, "time batch size"], Float[Array, "batch size"]]:
+        self, xs: _Steps, state: _State, keep: Float[Array, "time batch 1"]
+    ) -> tuple[_Steps, _State]:
         """Return the outputs of all steps and the last state."""
-        u = xs.reshape(-1, xs.shape[-1])
+        u = as_rows(xs)
         z = jax.nn.sigmoid(self.update(u))
         inputs = (z * self.candidate(u)).reshape(xs.shape)
         h = recur_gated((1 - z).reshape(xs.shape) * keep, inputs, state)
-        rows = h.reshape(u.shape)
+        rows = as_rows(h)
         out = u + self.linear(rows) * jax.nn.sigmoid(self.gate(rows))
         return out.reshape(xs.shape), h[-1]
 
@@ -69,22 +68,19 @@ class MinGRU(Sequential):
     layers: tuple[MinGRULayer, ...]
 
     @classmethod
-    def create(cls, key: PRNGKeyArray, size: int, n_layers: int) -> MinGRU:
-        """Draw the layers."""
+    def create(cls, key: PRNGKeyArray, size: int, n_layers: int = 2, **_: Any):
+        """Draw the layers; further settings are for other memories."""
         keys = jax.random.split(key, n_layers)
         return cls(tuple(MinGRULayer.create(each, size) for each in keys))
 
-    def initial_state(self, n_envs: int) -> tuple[Float[Array, "batch size"], ...]:
+    def initial_state(self, n_envs: int) -> tuple[_State, ...]:
         """Return empty memories."""
         biases = [layer.update.bias for layer in self.layers]
         return tuple(jnp.zeros((n_envs, len(b)), b.dtype) for b in biases)
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch size"],
-        state: tuple[Float[Array, "batch size"], ...],
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch size"], tuple[Float[Array, "batch size"], ...]]:
+        self, xs: _Steps, state: tuple[_State, ...], resets: Bool[Array, "time batch"]
+    ) -> tuple[_Steps, tuple[_State, ...]]:
         """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []

@@ -24,13 +24,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray
 
-from freeproj.agents.dense import Dense
+from freeproj.agents.dense import Dense, as_rows, lecun
 from freeproj.agents.recurrence import Pair, Sequential, recur
 
 __all__ = ["S5", "S5Layer", "hippo_n"]
 
 _SMALLEST_STEP, _LARGEST_STEP = 0.001, 0.1
 _SLOWEST_DECAY = 1e-4  # of clipped eigenvalues
+_Steps = Float[Array, "time batch model"]
+_LayerState = Float[Array, "batch 2 pairs"]
+_State = Float[Array, "batch layers 2 pairs"]
 
 
 class S5Layer(eqx.Module):
@@ -58,7 +61,6 @@ class S5Layer(eqx.Module):
         # One of each conjugate pair; they stand in ascending order of frequency.
         values, vectors = values[pairs:], jnp.asarray(vectors[:, pairs:], complex)
         key_b, key_c, key_d, key_step, key_linear, key_gate = jax.random.split(key, 6)
-        lecun = jax.nn.initializers.lecun_normal()
         b = lecun(key_b, (model_size, state_size)) @ vectors.conj()
         # As popjaxrl draws it: on this shape the fan-in is states times model.
         c_re, c_im = jnp.moveaxis(lecun(key_c, (model_size, state_size, 2)), -1, 0)
@@ -83,32 +85,29 @@ class S5Layer(eqx.Module):
         step = jnp.exp(self.log_step)
         grow, turn = decay * step, self.frequency * step
         # λ̄ - 1 without cancellation: both parts of λΔ can be small.
-        less_one = (
-            jnp.expm1(grow) * jnp.cos(turn) - 2 * jnp.sin(turn / 2) ** 2,
-            jnp.exp(grow) * jnp.sin(turn),
-        )
+        re = jnp.expm1(grow) * jnp.cos(turn) - 2 * jnp.sin(turn / 2) ** 2
+        im = jnp.exp(grow) * jnp.sin(turn)
         size = decay**2 + self.frequency**2
-        hold_re = (less_one[0] * decay + less_one[1] * self.frequency) / size
-        hold_im = (less_one[1] * decay - less_one[0] * self.frequency) / size
+        hold_re = (re * decay + im * self.frequency) / size
+        hold_im = (im * decay - re * self.frequency) / size
         b_re = self.input_re * hold_re - self.input_im * hold_im
         b_im = self.input_re * hold_im + self.input_im * hold_re
-        return (less_one[0] + 1, less_one[1]), (b_re, b_im)
+        return (re + 1, im), (b_re, b_im)
 
     def sequence(
         self,
-        xs: Float[Array, "time batch model"],
-        state: Float[Array, "batch 2 pairs"],
+        xs: _Steps,
+        state: _LayerState,
         keep: Float[Array, "time batch 1"],
         clip: bool = False,
-    ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
+    ) -> tuple[_Steps, _LayerState]:
         """Return the outputs of all steps and the last state."""
         factors, (b_re, b_im) = self.discretize(clip)
-        # With rows of a matrix, no product and no gradient needs a transpose.
-        u = xs.reshape(-1, xs.shape[-1])
+        u = as_rows(xs)
         shape = (*xs.shape[:2], -1)
         inputs = ((u @ b_re).reshape(shape), (u @ b_im).reshape(shape))
         x_re, x_im = recur(factors, inputs, (state[:, 0], state[:, 1]), keep)
-        y = _rows(x_re) @ (2 * self.output_re) - _rows(x_im) @ (2 * self.output_im)
+        y = as_rows(x_re) @ (2 * self.output_re) - as_rows(x_im) @ (2 * self.output_im)
         y = jax.nn.gelu(y + self.feedthrough * u)
         out = u + self.linear(y) * jax.nn.sigmoid(self.gate(y))
         return out.reshape(xs.shape), jnp.stack([x_re[-1], x_im[-1]], axis=1)
@@ -139,17 +138,14 @@ class S5(Sequential):
         layers = [S5Layer.create(each, model_size, state_size) for each in keys]
         return cls(tuple(layers), clip_eigenvalues)
 
-    def initial_state(self, n_envs: int) -> Float[Array, "batch layers 2 pairs"]:
+    def initial_state(self, n_envs: int) -> _State:
         """Return empty memories."""
         decay = self.layers[0].decay
         return jnp.zeros((n_envs, len(self.layers), 2, len(decay)), decay.dtype)
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch model"],
-        state: Float[Array, "batch layers 2 pairs"],
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch layers 2 pairs"]]:
+        self, xs: _Steps, state: _State, resets: Bool[Array, "time batch"]
+    ) -> tuple[_Steps, _State]:
         """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
@@ -161,24 +157,17 @@ class S5(Sequential):
 
 
 @functools.cache
-def hippo_n(
-    state_size: int,
-) -> tuple[Complex[np.ndarray, " n"], Complex[np.ndarray, "n n"]]:
+def hippo_n(n: int) -> tuple[Complex[np.ndarray, " n"], Complex[np.ndarray, "n n"]]:
     """Return eigenvalues and orthonormal eigenvectors of the HiPPO-N matrix.
 
     It is the normal part of the HiPPO-LegS matrix: -1/2 on the diagonal and the
     skew-symmetric ∓√((i + 1/2)(j + 1/2)) below and above it. The eigenvalues
     -1/2 + iω come in conjugate pairs, in ascending order of ω.
     """
-    root = np.sqrt(np.arange(state_size) + 0.5)
+    root = np.sqrt(np.arange(n) + 0.5)
     outer = np.outer(root, root)
     skew = np.triu(outer, 1) - np.tril(outer, -1)
     frequencies, vectors = np.linalg.eigh(-1j * skew)
     values = -0.5 + 1j * frequencies
-    for shared in (values, vectors):
-        shared.flags.writeable = False
+    values.flags.writeable = vectors.flags.writeable = False  # shared
     return values, vectors
-
-
-def _rows(x: Float[Array, "time batch size"]) -> Float[Array, "rows size"]:
-    return x.reshape(-1, x.shape[-1])
