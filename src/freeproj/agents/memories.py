@@ -14,10 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
-from freeproj.agents.gru import GRU
-from freeproj.agents.lstm import LSTM
-from freeproj.agents.mingru import MinGRU
-from freeproj.agents.s5 import S5
+from freeproj.agents.gated import GRU, LSTM
+from freeproj.agents.linear import S5, MinGRU
 from freeproj.agents.transformer import Transformer
 from freeproj.storage.names import Registry
 

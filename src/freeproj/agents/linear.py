@@ -1,22 +1,31 @@
-"""S5: stacked diagonal linear recurrences with gated linear units between them.
+"""Memories that are linear recurrences with gated linear units between layers.
 
-One layer with model size H and P complex states computes, for rows u,
+One layer of S5 with model size H and P complex states computes, for rows u,
 
     x_t = λ̄ ⊙ x_{t-1} + u_t B̄,      y_t = 2 Re(x_t C) + D ⊙ u_t,
     out = u + (g W_1 + b_1) ⊙ σ(g W_2 + b_2),   g = gelu(y),
 
 without norms. Continuous eigenvalues λ, input matrix B and step sizes Δ are learnt and
 discretised by a zero-order hold: λ̄ = exp(λΔ), B̄ = B (λ̄ - 1)/λ. A state of size N
-consists of P = N/2 conjugate pairs; one of each pair is kept, hence 2 Re. Where a
-reset flag is set, x_{t-1} is zeroed *before* u_t is processed. (Appendix D.6 of the
-paper; the initial λ and their basis are those of the HiPPO-N matrix.) Initial numbers
-and the missing bound on Re λ are popjaxrl's; `clip_eigenvalues` keeps Re λ negative.
+consists of P = N/2 conjugate pairs; one of each pair is kept, hence 2 Re. (Appendix D.6
+of the paper; the initial λ and their basis are those of the HiPPO-N matrix.) Initial
+numbers and the missing bound on Re λ are popjaxrl's; `clip_eigenvalues` keeps Re λ
+negative.
+
+minGRU has gates that do not see the memory, so that time is linear there too:
+
+    h_t = (1 - z_t) ⊙ h_{t-1} + z_t ⊙ (u_t W_h + b_h),    z_t = σ(u_t W_z + b_z),
+    out = u + (h W_1 + b_1) ⊙ σ(h W_2 + b_2).
+
+Where a reset flag is set, x_{t-1} and h_{t-1} are zeroed *before* u_t is processed.
+(Feng et al. 2024, "Were RNNs all we needed?"; the gated unit is S5's.)
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -25,15 +34,19 @@ import numpy as np
 from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray
 
 from freeproj.agents.dense import Dense, as_rows, lecun
-from freeproj.agents.recurrence import Pair, Sequential, recur
+from freeproj.agents.recurrence import Pair, Sequential, recur, recur_gated
 
-__all__ = ["S5", "S5Layer", "hippo_n"]
+__all__ = ["S5", "MinGRU", "MinGRULayer", "S5Layer", "hippo_n"]
 
 _SMALLEST_STEP, _LARGEST_STEP = 0.001, 0.1
 _SLOWEST_DECAY = 1e-4  # of clipped eigenvalues
 _Steps = Float[Array, "time batch model"]
+_Resets = Bool[Array, "time batch"]
+_Keep = Float[Array, "time batch 1"]
 _LayerState = Float[Array, "batch 2 pairs"]
 _State = Float[Array, "batch layers 2 pairs"]
+_Hidden = Float[Array, "batch model"]  # of one layer of minGRU
+_FORGETS_WITHIN = (2.0, 64.0)  # steps, from the fastest unit to the slowest
 
 
 class S5Layer(eqx.Module):
@@ -95,11 +108,7 @@ class S5Layer(eqx.Module):
         return (re + 1, im), (b_re, b_im)
 
     def sequence(
-        self,
-        xs: _Steps,
-        state: _LayerState,
-        keep: Float[Array, "time batch 1"],
-        clip: bool = False,
+        self, xs: _Steps, state: _LayerState, keep: _Keep, clip: bool = False
     ) -> tuple[_Steps, _LayerState]:
         """Return the outputs of all steps and the last state."""
         factors, (b_re, b_im) = self.discretize(clip)
@@ -144,7 +153,7 @@ class S5(Sequential):
         return jnp.zeros((n_envs, len(self.layers), 2, len(decay)), decay.dtype)
 
     def sequence(
-        self, xs: _Steps, state: _State, resets: Bool[Array, "time batch"]
+        self, xs: _Steps, state: _State, resets: _Resets
     ) -> tuple[_Steps, _State]:
         """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
@@ -154,6 +163,67 @@ class S5(Sequential):
             xs, own = layer.sequence(xs, own, keep, self.clip_eigenvalues)
             last.append(own)
         return xs, jnp.stack(last, axis=1)
+
+
+class MinGRULayer(eqx.Module):
+    """One layer."""
+
+    update: Dense  # z
+    candidate: Dense  # W_h
+    linear: Dense
+    gate: Dense
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, size: int) -> MinGRULayer:
+        """Draw weights of variance 1 / inputs, with units that forget at many rates.
+
+        With zero biases every unit would forget half of its state at each step, and no
+        gradient would come back from twenty steps ago (Tallec and Ollivier 2018).
+        """
+        keys = jax.random.split(key, 4)
+        update, *others = (Dense.lecun(each, size, size) for each in keys)
+        steps = jnp.geomspace(*_FORGETS_WITHIN, size)
+        return cls(Dense(update.weight, -jnp.log(steps - 1)), *others)  # z = 1 / steps
+
+    def sequence(
+        self, xs: _Steps, state: _Hidden, keep: _Keep
+    ) -> tuple[_Steps, _Hidden]:
+        """Return the outputs of all steps and the last state."""
+        u = as_rows(xs)
+        z = jax.nn.sigmoid(self.update(u))
+        inputs = (z * self.candidate(u)).reshape(xs.shape)
+        h = recur_gated((1 - z).reshape(xs.shape) * keep, inputs, state)
+        rows = as_rows(h)
+        out = u + self.linear(rows) * jax.nn.sigmoid(self.gate(rows))
+        return out.reshape(xs.shape), h[-1]
+
+
+class MinGRU(Sequential):
+    """A stack of minGRU layers; the state is a tuple with one array for each."""
+
+    layers: tuple[MinGRULayer, ...]
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, size: int, n_layers: int = 2, **_: Any):
+        """Draw the layers; further settings are for other memories."""
+        keys = jax.random.split(key, n_layers)
+        return cls(tuple(MinGRULayer.create(each, size) for each in keys))
+
+    def initial_state(self, n_envs: int) -> tuple[_Hidden, ...]:
+        """Return empty memories."""
+        biases = [layer.update.bias for layer in self.layers]
+        return tuple(jnp.zeros((n_envs, len(b)), b.dtype) for b in biases)
+
+    def sequence(
+        self, xs: _Steps, state: tuple[_Hidden, ...], resets: _Resets
+    ) -> tuple[_Steps, tuple[_Hidden, ...]]:
+        """Return the outputs of all steps and the last memory."""
+        keep = 1 - resets[..., None].astype(xs.dtype)
+        last = []
+        for layer, before in zip(self.layers, state, strict=True):
+            xs, after = layer.sequence(xs, before, keep)
+            last.append(after)
+        return xs, tuple(last)
 
 
 @functools.cache

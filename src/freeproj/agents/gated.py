@@ -1,17 +1,23 @@
-"""The gated recurrent unit, batched and time-major, with its own backward pass.
+"""Gated memories, batched and time-major: GRU, with its own backward pass, and LSTM.
 
-For an input x and a memory h, both rows,
+For an input x and a memory h, both rows, the GRU computes
 
     r = σ(x W_r + b_r + h U_r)                 z = σ(x W_z + b_z + h U_z)
     n = tanh(x W_n + b_n + r ⊙ (h U_n + c))    h' = (1 - z) ⊙ n + z ⊙ h,
 
-and h' is both the output and the next memory. Where a reset flag is set, h is zeroed
-*before* the input at that position is processed. (Appendix D.6 of the paper.)
+and h' is both the output and the next memory. (Appendix D.6 of the paper.) The LSTM
+computes, with a cell c,
 
-Three measures, all exact, make a whole sequence fast. x W + b of all times is one
-product before the loop. The loop saves h U only, from which the backward pass finds the
-gates of all times at once. And the backward loop only carries the gradient of the
-memory, so that the gradient of U, too, is one product after the loop.
+    i, f, o = σ(x W + b + h U) (three gates),    g = tanh(x W_g + b_g + h U_g),
+    c' = f ⊙ c + i ⊙ g,                          h' = o ⊙ tanh(c').
+
+Where a reset flag is set, memories are zeroed *before* the input at that position is
+processed.
+
+Three measures, all exact, make a whole sequence of the GRU fast. x W + b of all times
+is one product before the loop. The loop saves h U only, from which the backward pass
+finds the gates of all times at once. And the backward loop only carries the gradient of
+the memory, so that the gradient of U, too, is one product after the loop.
 """
 
 from __future__ import annotations
@@ -25,12 +31,16 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from freeproj.agents.dense import as_rows, draw_gates
 
-__all__ = ["GRU"]
+__all__ = ["GRU", "LSTM"]
 
 _Rows = Float[Array, "*batch hidden"]
 _Gates = tuple[_Rows, _Rows, _Rows]  # what belongs to r, z, n
 _State = Float[Array, "batch hidden"]
 _States = Float[Array, "time batch hidden"]
+_Pair = tuple[_State, _State]  # h, c
+_Reset = Bool[Array, " batch"]
+_Inputs = Float[Array, "time batch inputs"]
+_Resets = Bool[Array, "time batch"]
 
 
 class GRU(eqx.Module):
@@ -53,10 +63,7 @@ class GRU(eqx.Module):
         return jnp.zeros((n_envs, len(self.memory_bias)), self.memory_bias.dtype)
 
     def step(
-        self,
-        x: Float[Array, "batch inputs"],
-        state: _State,
-        reset: Bool[Array, " batch"],
+        self, x: Float[Array, "batch inputs"], state: _State, reset: _Reset
     ) -> tuple[_State, _State]:
         """Return output and next memory of one step."""
         state = jnp.where(reset[:, None], 0, state)
@@ -65,10 +72,7 @@ class GRU(eqx.Module):
         return state, state
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch inputs"],
-        state: _State,
-        resets: Bool[Array, "time batch"],
+        self, xs: _Inputs, state: _State, resets: _Resets
     ) -> tuple[_States, _State]:
         """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
@@ -163,3 +167,57 @@ def _split(gates: Float[Array, "*batch gates"]) -> _Gates:
     """
     r, z, n = jnp.split(gates, 3, axis=-1)
     return r, z, n
+
+
+class LSTM(eqx.Module):
+    """A long short-term memory; i, f, o, g stand side by side in its weights.
+
+    The state is the pair (h, c). The bias of f starts at 1, so that a new cell keeps
+    what it has.
+    """
+
+    input_weight: Float[Array, "inputs gates"]
+    bias: Float[Array, " gates"]
+    memory_weight: Float[Array, "hidden gates"]
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, n_inputs: int, hidden_size: int) -> LSTM:
+        """Draw weights: variance 1 / inputs for W, orthogonal U."""
+        weight, memory_weight = draw_gates(key, n_inputs, hidden_size, 4)
+        forget = jnp.zeros((4, hidden_size)).at[1].set(1.0)
+        return cls(weight, forget.ravel(), memory_weight)
+
+    def initial_state(self, n_envs: int) -> _Pair:
+        """Return empty memories."""
+        zeros = jnp.zeros((n_envs, len(self.memory_weight)), self.bias.dtype)
+        return zeros, zeros
+
+    def step(
+        self, x: Float[Array, "batch inputs"], state: _Pair, reset: _Reset
+    ) -> tuple[_State, _Pair]:
+        """Return output and next memory of one step."""
+        return self._cell(x @ self.input_weight + self.bias, state, reset)
+
+    def sequence(
+        self, xs: _Inputs, state: _Pair, resets: _Resets
+    ) -> tuple[_States, _Pair]:
+        """Return the outputs of all steps and the last memory."""
+        rows = as_rows(xs) @ self.input_weight + self.bias
+
+        def step(state, now):
+            output, state = self._cell(now[0], state, now[1])
+            return state, output
+
+        inputs = (rows.reshape(*resets.shape, -1), resets)
+        state, outputs = jax.lax.scan(step, state, inputs)
+        return outputs, state
+
+    def _cell(
+        self, inputs: Float[Array, "batch gates"], state: _Pair, reset: _Reset
+    ) -> tuple[_State, _Pair]:
+        """Return output and next memory from x W + b."""
+        h, c = (jnp.where(reset[:, None], 0, each) for each in state)
+        i, f, o, g = jnp.split(inputs + h @ self.memory_weight, 4, axis=-1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return h, (h, c)
