@@ -54,7 +54,12 @@ __all__ = ["certify"]
 )
 @json_option
 def certify(
-    agent: str, task: str | None, cards: tuple, require: str, as_json: bool, **how: Any
+    agent: str,
+    task: str | None,
+    cards: tuple[Path, ...],
+    require: str | None,
+    as_json: bool,
+    **how: Any,
 ) -> None:
     """Say whether AGENT adapts to projections it has never seen.
 
