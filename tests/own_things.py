@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 
-from freeproj.agents.gru import GRU
+from freeproj.agents import GRU
 
 
 def make_gru(key, size, **settings):

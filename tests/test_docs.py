@@ -124,7 +124,7 @@ def test_meanings_and_questions_are_of_things_that_exist():
 
 def test_the_training_guides_settings_are_accepted():
     text, *_ = re.findall(r"```toml\n(.*?)```", PAGES["training.md"], re.DOTALL)
-    assert config_from(tomllib.loads(text)).protocol == "task"
+    assert config_from(tomllib.loads(text)).evaluation.task
 
 
 @pytest.mark.parametrize("name", FIGURES)

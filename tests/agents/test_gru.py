@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
-from freeproj.agents.gru import GRU
+from freeproj.agents.gated import GRU
 
 TIMES, BATCH, INPUTS, HIDDEN = 19, 3, 5, 6
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from jax.test_util import check_grads
 
-from freeproj.agents.s5 import S5, S5Layer, hippo_n
+from freeproj.agents.linear import S5, S5Layer, hippo_n
 
 TIMES, BATCH, MODEL, STATES, LAYERS = 17, 3, 6, 8, 2
 

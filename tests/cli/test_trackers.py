@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from freeproj.cli.trackers import open_trackers
+from freeproj.cli.train import open_trackers
 
 SETTINGS = {"task": "HigherLower", "ppo.clip": 0.2, "maps": ("tile",), "seed": 3}
 ROW = {"steps": 64, "train/episode_return": 0.5, "n": 2, "test/trials": [1.0]}

@@ -136,12 +136,6 @@ def test_value_loss_takes_the_larger_error():
     np.testing.assert_allclose(far, 0.5 * 1.5**2, rtol=1e-6)
 
 
-@pytest.mark.fast
-def test_total_loss_rewards_entropy():
-    parts = jnp.array(1.0), jnp.array(2.0), jnp.array(3.0)
-    assert ppo.total_loss(*parts, value_weight=0.5, entropy_weight=0.1) == 1 + 1 - 0.3
-
-
 def test_kl_estimate_is_zero_at_ratio_one_and_positive_elsewhere(getkey):
     log_prob = jax.random.normal(getkey(), (TIMES, BATCH))
     assert ppo.approximate_kl(log_prob, log_prob) == 0

@@ -268,7 +268,6 @@ def test_the_held_out_task_is_played_with_its_own_actions():
         evaluation=EvaluationConfig(task="Minesweeper", n_envs=4, n_steps=20),
     )
     assert config.training_env().action_space.n == 16
-    assert config.protocol == "task"
     row = train(jax.random.key(0), dataclasses.replace(config, n_updates=1)).log[0]
     assert row["test/tile/episodes/n_finished"] == 4
     tasks = ("StatelessCartPole", "RepeatFirst")

@@ -2,25 +2,11 @@
 
 from freeproj.agents.actor_critic import ActorCritic
 from freeproj.agents.dense import Dense
-from freeproj.agents.gru import GRU
-from freeproj.agents.lstm import LSTM
+from freeproj.agents.gated import GRU, LSTM
+from freeproj.agents.linear import S5, MinGRU
 from freeproj.agents.memories import MEMORIES, Memory
-from freeproj.agents.mingru import MinGRU
 from freeproj.agents.policies import Categorical, Gaussian, Policy
-from freeproj.agents.s5 import S5
 from freeproj.agents.transformer import Transformer
 
-__all__ = [
-    "GRU",
-    "LSTM",
-    "MEMORIES",
-    "S5",
-    "ActorCritic",
-    "Categorical",
-    "Dense",
-    "Gaussian",
-    "Memory",
-    "MinGRU",
-    "Policy",
-    "Transformer",
-]
+__all__ = ["GRU", "LSTM", "MEMORIES", "S5", "ActorCritic", "Categorical", "Dense"]
+__all__ += ["Gaussian", "Memory", "MinGRU", "Policy", "Transformer"]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import equinox as eqx
@@ -22,12 +23,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
-from freeproj.agents.dense import Dense, orthogonal_layers
+from freeproj.agents.dense import Dense, as_rows, orthogonal_layers
 from freeproj.agents.memories import Memory, make_memory
 from freeproj.agents.policies import Categorical, Gaussian, Policy
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["ActorCritic"]
+
+_Rows = Float[Array, "rows size"]
 
 
 class ActorCritic(eqx.Module):
@@ -54,10 +57,8 @@ class ActorCritic(eqx.Module):
     ) -> ActorCritic:
         """Draw an agent; the default sizes are the paper's.
 
-        Args:
-            memory: a name of `MEMORIES`, or `module:attribute` of a maker.
-            hidden_size: width of the memory's input and output.
-            settings: further arguments of the memory, such as `n_layers`.
+        `memory` is a name of `MEMORIES`, or `module:attribute` of a maker; it has
+        inputs and outputs of `hidden_size` entries, and takes the further `settings`.
         """
         continuous = isinstance(action_space, Box)
         n_outputs = action_space.size if continuous else action_space.n
@@ -68,13 +69,9 @@ class ActorCritic(eqx.Module):
             (key_actor, (*widths, n_outputs), (2.0, 2.0, 0.01)),
             (key_critic, (*widths, 1), (2.0, 2.0, 1.0)),
         )
-        return cls(
-            embedding=embedding,
-            memory=make_memory(key_memory, memory, hidden_size, **settings),
-            actor=actor,
-            critic=critic,
-            log_std=jnp.zeros(n_outputs) if continuous else None,
-        )
+        made = make_memory(key_memory, memory, hidden_size, **settings)
+        log_std = jnp.zeros(n_outputs) if continuous else None
+        return cls(embedding, made, actor, critic, log_std)
 
     def initial_state(self, n_envs: int) -> PyTree:
         """Return empty memories for a batch of environments."""
@@ -89,10 +86,10 @@ class ActorCritic(eqx.Module):
     ) -> tuple[Policy, Float[Array, " batch"], PyTree]:
         """Return policies, values and the next memory of one step.
 
-        Args:
-            mask: true for the actions that are allowed; without it, all are.
+        The mask is true for the actions that are allowed; without it, all are.
         """
-        outputs, state = self.memory.step(self._embed(inputs), state, resets)
+        embedded = _relu_layers(self.embedding, inputs)
+        outputs, state = self.memory.step(embedded, state, resets)
         value = _head(self.critic, outputs)[:, 0]
         return self._policy(_head(self.actor, outputs), mask), value, state
 
@@ -107,14 +104,12 @@ class ActorCritic(eqx.Module):
 
         The numbers equal those of repeated `step`, from the memory before the first.
         """
-        times, batch, features = inputs.shape
-        # With rows of one matrix, the gradients of the weights need no transposes.
-        embedded = self._embed(inputs.reshape(times * batch, features))
-        embedded = embedded.reshape(times, batch, -1)
+        shape = inputs.shape[:2]
+        embedded = _relu_layers(self.embedding, as_rows(inputs)).reshape(*shape, -1)
         outputs, state = self.memory.sequence(embedded, state, resets)
-        rows = outputs.reshape(times * batch, -1)
-        logits = _head(self.actor, rows).reshape(times, batch, -1)
-        values = _head(self.critic, rows).reshape(times, batch)
+        rows = as_rows(outputs)
+        logits = _head(self.actor, rows).reshape(*shape, -1)
+        values = _head(self.critic, rows).reshape(shape)
         return self._policy(logits, mask), values, state
 
     def noise(
@@ -123,13 +118,6 @@ class ActorCritic(eqx.Module):
         """Draw what `sample_with` of a policy needs, for a whole rollout at once."""
         law = Categorical if self.log_std is None else Gaussian
         return law.noise(key, (*shape, len(self.actor[-1].bias)))
-
-    def _embed(
-        self, rows: Float[Array, "rows features"]
-    ) -> Float[Array, "rows hidden"]:
-        for layer in self.embedding:
-            rows = jax.nn.leaky_relu(layer(rows))
-        return rows
 
     def _policy(
         self, outputs: Float[Array, "*batch n"], mask: Bool[Array, "*batch n"] | None
@@ -156,10 +144,11 @@ def _stacks(
     return [tuple(itertools.islice(layers, len(each))) for *_, each in stacks]
 
 
-def _head(
-    layers: tuple[Dense, ...], rows: Float[Array, "rows hidden"]
-) -> Float[Array, "rows outputs"]:
-    *hidden, last = layers
-    for layer in hidden:
+def _relu_layers(layers: Iterable[Dense], rows: _Rows) -> Float[Array, "rows n"]:
+    for layer in layers:
         rows = jax.nn.leaky_relu(layer(rows))
-    return last(rows)
+    return rows
+
+
+def _head(layers: tuple[Dense, ...], rows: _Rows) -> Float[Array, "rows outputs"]:
+    return layers[-1](_relu_layers(layers[:-1], rows))

@@ -1,4 +1,4 @@
-"""A dense layer with the two initialisations that the agent uses.
+"""A dense layer, and the initial weights of the agent's layers and memories.
 
 Batches are rows: x ↦ xW + b with x of shape (…, inputs). (Appendix D.6 of the paper.)
 """
@@ -12,7 +12,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
-__all__ = ["Dense", "orthogonal_layers", "orthogonal_squares"]
+__all__ = ["Dense", "as_rows", "draw_gates", "lecun", "orthogonal_layers"]
+
+lecun = jax.nn.initializers.lecun_normal()  # normal weights of variance 1 / inputs
 
 
 class Dense(eqx.Module):
@@ -23,15 +25,19 @@ class Dense(eqx.Module):
 
     @classmethod
     def lecun(cls, key: PRNGKeyArray, n_inputs: int, n_outputs: int) -> Dense:
-        """Return a layer with normal weights of variance 1 / inputs, zero bias."""
-        initialize = jax.nn.initializers.lecun_normal()
-        return cls(initialize(key, (n_inputs, n_outputs)), jnp.zeros(n_outputs))
+        """Draw weights of variance 1 / inputs; the bias is zero."""
+        return cls(lecun(key, (n_inputs, n_outputs)), jnp.zeros(n_outputs))
 
     def __call__(
         self, x: Float[Array, "*batch inputs"]
     ) -> Float[Array, "*batch outputs"]:
         """Return xW + b for each row."""
         return x @ self.weight + self.bias
+
+
+def as_rows(xs: Float[Array, "time batch size"]) -> Float[Array, "rows size"]:
+    """Return a sequence as one matrix: products and gradients need no transposes."""
+    return xs.reshape(-1, xs.shape[-1])
 
 
 def orthogonal_layers(
@@ -41,23 +47,27 @@ def orthogonal_layers(
     # Always square, then cut, and all of one size at once: XLA takes a fifth of a
     # second to compile each draw.
     sizes = [max(shape) for shape in shapes]
-    drawn = {}
+    squares = {}
     for size in dict.fromkeys(sizes):
         places = [place for place, each in enumerate(sizes) if each == size]
-        drawn |= zip(
-            places, orthogonal_squares(keys[jnp.array(places)], size), strict=True
-        )
+        squares |= zip(places, _draw(keys[jnp.array(places)], size), strict=True)
     return [
-        Dense(gain * drawn[place][:n_inputs, :n_outputs], jnp.zeros(n_outputs))
-        for place, ((n_inputs, n_outputs), gain) in enumerate(
-            zip(shapes, gains, strict=True)
-        )
+        Dense(gain * squares[place][:rows, :columns], jnp.zeros(columns))
+        for place, ((rows, columns), gain) in enumerate(zip(shapes, gains, strict=True))
     ]
 
 
-def orthogonal_squares(
-    keys: Key[Array, " n"], size: int
-) -> Float[Array, "n size size"]:
+def draw_gates(
+    key: PRNGKeyArray, n_inputs: int, hidden_size: int, n_gates: int
+) -> tuple[Float[Array, "inputs gates"], Float[Array, "hidden gates"]]:
+    """Draw W, of variance 1 / inputs, and orthogonal U, with all gates side by side."""
+    key_input, key_memory = jax.random.split(key)
+    blocks = _draw(jax.random.split(key_memory, n_gates), hidden_size)
+    weight = lecun(key_input, (n_inputs, n_gates * hidden_size))
+    return weight, jnp.concatenate([*blocks], axis=1)
+
+
+def _draw(keys: Key[Array, " n"], size: int) -> Float[Array, "n size size"]:
     """Draw an orthogonal matrix for each key: Q of a Gaussian QR with positive R."""
     gaussians = jax.vmap(lambda key: jax.random.normal(key, (size, size)))(keys)
     return jax.vmap(_orthonormal)(gaussians)

@@ -14,14 +14,14 @@ from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
-from freeproj.agents.gru import GRU
-from freeproj.agents.lstm import LSTM
-from freeproj.agents.mingru import MinGRU
-from freeproj.agents.s5 import S5
+from freeproj.agents.gated import GRU, LSTM
+from freeproj.agents.linear import S5, MinGRU
 from freeproj.agents.transformer import Transformer
 from freeproj.storage.names import Registry
 
 __all__ = ["MEMORIES", "Memory", "make_memory"]
+
+_Steps = Float[Array, "time batch size"]
 
 
 @runtime_checkable
@@ -39,11 +39,8 @@ class Memory(Protocol):
         ...
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch size"],
-        state: PyTree,
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch size"], PyTree]:
+        self, xs: _Steps, state: PyTree, resets: Bool[Array, "time batch"]
+    ) -> tuple[_Steps, PyTree]:
         """Return what repeated `step` would: all outputs, and the last memory."""
         ...
 
@@ -57,15 +54,8 @@ MEMORIES.add(
     ),
 )
 MEMORIES.add("lstm", lambda key, size, **_: LSTM.create(key, size, size))
-MEMORIES.add(
-    "mingru", lambda key, size, n_layers=2, **_: MinGRU.create(key, size, n_layers)
-)
-MEMORIES.add(
-    "transformer",
-    lambda key, size, n_layers=2, window=64, **_: Transformer.create(
-        key, size, n_layers, window
-    ),
-)
+MEMORIES.add("mingru", MinGRU.create)
+MEMORIES.add("transformer", Transformer.create)
 
 
 def make_memory(key: PRNGKeyArray, name: str, size: int, **settings: Any) -> Memory:

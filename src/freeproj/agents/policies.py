@@ -1,8 +1,8 @@
 """The two distributions of actions: categorical, with masks, and diagonal Gaussian.
 
-A policy holds a batch of distributions; `sample`, `log_prob`, `entropy` and `mode` work
-on the whole batch. Sampling is a fixed function of standard noise (`sample_with`), so
-that the noise of a whole rollout can be drawn in advance.
+A policy holds a batch of distributions; `log_prob`, `entropy` and `mode` work on the
+whole batch. Sampling is a fixed function of standard noise (`sample_with`), so that the
+noise of a whole rollout can be drawn in advance.
 """
 
 from __future__ import annotations
@@ -30,10 +30,6 @@ class Categorical(eqx.Module):
         # Finite, so that 0 · log 0 is 0 and not nan in entropies and gradients.
         never = jnp.finfo(self.logits.dtype).min
         return Categorical(jnp.where(mask, self.logits, never))
-
-    def sample(self, key: PRNGKeyArray) -> Int[Array, "*batch"]:
-        """Draw one action from each distribution."""
-        return self.sample_with(self.noise(key, self.logits.shape))
 
     def sample_with(self, noise: Float[Array, "*batch n"]) -> Int[Array, "*batch"]:
         """Return the action that standard Gumbel noise picks."""
@@ -68,10 +64,6 @@ class Gaussian(eqx.Module):
 
     mean: Float[Array, "*batch k"]
     log_std: Float[Array, " k"]
-
-    def sample(self, key: PRNGKeyArray) -> Float[Array, "*batch k"]:
-        """Draw one vector from each distribution."""
-        return self.sample_with(self.noise(key, self.mean.shape))
 
     def sample_with(self, noise: Float[Array, "*batch k"]) -> Float[Array, "*batch k"]:
         """Return mean + std · noise."""

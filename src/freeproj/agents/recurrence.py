@@ -25,6 +25,7 @@ from jaxtyping import Array, Bool, Float, PyTree
 __all__ = ["Pair", "Sequential", "recur", "recur_gated"]
 
 Pair = tuple[Float[Array, "..."], Float[Array, "..."]]
+_Steps = Float[Array, "time batch size"]
 
 
 class Sequential(eqx.Module):
@@ -49,30 +50,17 @@ def recur(
     keep: Float[Array, "time batch 1"],
     scan: str = "auto",
 ) -> Pair:
-    """Return x_1, …, x_T, each part of shape (time, batch, size).
+    """Return x_1, …, x_T from λ, u_1, …, u_T, x_0 and k_1, …, k_T.
 
-    Args:
-        factors: λ, of shape (size,).
-        inputs: u_1, …, u_T.
-        state: x_0, of shape (batch, size).
-        keep: k_t; 0 where x_{t-1} is to be forgotten.
-        scan: "sequential", "associative", or "auto": the former on CPUs.
+    `scan` is "sequential", "associative", or "auto": the former on CPUs.
     """
     return _recur(_chosen(scan), factors, inputs, state, keep)
 
 
 def recur_gated(
-    factors: Float[Array, "time batch size"],
-    inputs: Float[Array, "time batch size"],
-    state: Float[Array, "batch size"],
-    scan: str = "auto",
-) -> Float[Array, "time batch size"]:
-    """Return x_1, …, x_T of x_t = a_t ⊙ x_{t-1} + u_t, with real a_t of each step.
-
-    Args:
-        factors: a_t; 0 where x_{t-1} is to be forgotten.
-        scan: as in `recur`.
-    """
+    factors: _Steps, inputs: _Steps, state: Float[Array, "batch size"], scan="auto"
+) -> _Steps:
+    """Return x_1, …, x_T of x_t = a_t ⊙ x_{t-1} + u_t, with real a_t of each step."""
     if _chosen(scan) == "sequential":
 
         def step(state, now):
@@ -113,15 +101,15 @@ def _backward(scan: str, saved, d_states: Pair):
     conjugate = (factors[0], -factors[1])
     # g_t uses k_{t+1}; after the last step there is nothing to forget.
     keep_next = jnp.concatenate([keep[1:], jnp.ones_like(keep[:1])])
-    nothing = (jnp.zeros_like(state[0]), jnp.zeros_like(state[1]))
+    nothing = jax.tree.map(jnp.zeros_like, state)
     g = _LOOPS[scan](conjugate, d_states, nothing, keep_next, reverse=True)
-    before = [
+    re, im = (
         jnp.concatenate([first[None], each[:-1]]) * keep
         for first, each in zip(state, states, strict=True)
-    ]
+    )
     d_factors = (
-        jnp.sum(before[0] * g[0] + before[1] * g[1], axis=(0, 1)),
-        jnp.sum(before[0] * g[1] - before[1] * g[0], axis=(0, 1)),
+        jnp.sum(re * g[0] + im * g[1], axis=(0, 1)),
+        jnp.sum(re * g[1] - im * g[0], axis=(0, 1)),
     )
     d_state = _times(conjugate, (g[0][0] * keep[0], g[1][0] * keep[0]))
     return d_factors, g, d_state, None
@@ -135,8 +123,7 @@ def _sequential(
 ) -> Pair:
     def step(state, now):
         inputs, keep = now
-        moved = _times(factors, (state[0] * keep, state[1] * keep))
-        state = (moved[0] + inputs[0], moved[1] + inputs[1])
+        state = _plus(_times(factors, (state[0] * keep, state[1] * keep)), inputs)
         return state, state
 
     return jax.lax.scan(step, state, (inputs, keep), reverse=reverse)[1]
@@ -148,25 +135,22 @@ def _associative(
     """Compose the maps x ↦ ax + u of all times in a tree."""
     first = -1 if reverse else 0
     entering = _times(factors, (state[0] * keep[first], state[1] * keep[first]))
-    inputs = (
-        inputs[0].at[first].add(entering[0]),
-        inputs[1].at[first].add(entering[1]),
-    )
+    re, im = (u.at[first].add(x) for u, x in zip(inputs, entering, strict=True))
     maps = (factors[0] * keep, factors[1] * keep)
-    _, states = jax.lax.associative_scan(_compose, (maps, inputs), reverse=reverse)
-    return states
 
+    def compose(earlier: tuple[Pair, Pair], later: tuple[Pair, Pair]):
+        shift = _plus(_times(later[0], earlier[1]), later[1])
+        return _times(later[0], earlier[0]), shift
 
-def _compose(earlier: tuple[Pair, Pair], later: tuple[Pair, Pair]) -> tuple[Pair, Pair]:
-    """Return the map that applies `earlier`, then `later`."""
-    moved = _times(later[0], earlier[1])
-    shift = (moved[0] + later[1][0], moved[1] + later[1][1])
-    return _times(later[0], earlier[0]), shift
+    return jax.lax.associative_scan(compose, (maps, (re, im)), reverse=reverse)[1]
 
 
 def _times(a: Pair, b: Pair) -> Pair:
-    """Return the complex product."""
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
+
+
+def _plus(a: Pair, b: Pair) -> Pair:
+    return a[0] + b[0], a[1] + b[1]
 
 
 _LOOPS = {"sequential": _sequential, "associative": _associative}

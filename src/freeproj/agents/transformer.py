@@ -16,14 +16,14 @@ and which of them belong to the episode under way. A reset makes all of them inv
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from freeproj.agents.dense import Dense
+from freeproj.agents.dense import Dense, as_rows, lecun
 from freeproj.agents.recurrence import Sequential
 
 __all__ = ["Gate", "Transformer", "TransformerLayer", "TransformerState"]
@@ -31,6 +31,10 @@ __all__ = ["Gate", "Transformer", "TransformerLayer", "TransformerState"]
 _HEAD_SIZE = 32  # the smallest size of an attention head
 _FIRST_GATE = -2.0  # the bias of z
 _NEVER = -1e9  # finite, so that gradients are finite too
+_Rows = Float[Array, "rows size"]
+_Steps = Float[Array, "time batch size"]
+_All = Float[Array, "all batch size"]  # past and present steps
+_Episodes = Int[Array, "all batch"]  # a number for each step, equal within an episode
 
 
 class TransformerState(NamedTuple):
@@ -52,18 +56,12 @@ class Gate(eqx.Module):
     def create(cls, key: PRNGKeyArray, size: int) -> Gate:
         """Draw weights of variance 1 / inputs; the gate starts nearly closed."""
         key_new, key_old, key_candidate = jax.random.split(key, 3)
-        new = Dense.lecun(key_new, size, 3 * size)
-        bias = new.bias.at[size : 2 * size].set(_FIRST_GATE)
-        draw = jax.nn.initializers.lecun_normal()
-        return cls(
-            Dense(new.weight, bias),
-            draw(key_old, (size, 2 * size)),
-            draw(key_candidate, (size, size)),
-        )
+        bias = jnp.zeros(3 * size).at[size : 2 * size].set(_FIRST_GATE)
+        new = Dense(lecun(key_new, (size, 3 * size)), bias)
+        old = lecun(key_old, (size, 2 * size))
+        return cls(new, old, lecun(key_candidate, (size, size)))
 
-    def __call__(
-        self, x: Float[Array, "rows size"], y: Float[Array, "rows size"]
-    ) -> Float[Array, "rows size"]:
+    def __call__(self, x: _Rows, y: _Rows) -> _Rows:
         """Return x, moved towards y."""
         of_r, of_z, of_g = jnp.split(self.new(y), 3, axis=-1)
         r, z = jnp.split(x @ self.old, 2, axis=-1)
@@ -96,17 +94,13 @@ class TransformerLayer(eqx.Module):
 
     def sequence(
         self,
-        xs: Float[Array, "time batch size"],
+        xs: _Steps,
         keys: Float[Array, "past batch size"],
         values: Float[Array, "past batch size"],
-        episodes: Int[Array, "all batch"],
-    ) -> tuple[Array, Array, Array]:
-        """Return outputs, and the keys and values of past and present.
-
-        Args:
-            episodes: a number for each past and present step, equal within an episode.
-        """
-        x = xs.reshape(-1, xs.shape[-1])
+        episodes: _Episodes,
+    ) -> tuple[_Steps, _All, _All]:
+        """Return outputs, and the keys and values of past and present."""
+        x = as_rows(xs)
         projected = self.project(_normalize(x)).reshape(*xs.shape[:2], -1)
         queries, new_keys, new_values = jnp.split(projected, 3, axis=-1)
         keys = jnp.concatenate([keys, new_keys])
@@ -124,7 +118,7 @@ class Transformer(Sequential):
     layers: tuple[TransformerLayer, ...]
 
     @classmethod
-    def create(cls, key: PRNGKeyArray, size: int, n_layers: int, window: int):
+    def create(cls, key: PRNGKeyArray, size: int, n_layers=2, window=64, **_: Any):
         """Draw the layers; an attention head has 32 entries, or somewhat more."""
         keys = jax.random.split(key, n_layers)
         return cls(tuple(TransformerLayer.create(each, size, window) for each in keys))
@@ -137,11 +131,8 @@ class Transformer(Sequential):
         return TransformerState(empty, empty, jnp.zeros((n_envs, past), bool))
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch size"],
-        state: TransformerState,
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch size"], TransformerState]:
+        self, xs: _Steps, state: TransformerState, resets: Bool[Array, "time batch"]
+    ) -> tuple[_Steps, TransformerState]:
         """Return the outputs of all steps and the last memory."""
         n_times = len(xs)  # the past after them: [-past:] is everything at no past
         before = jnp.where(state.valid.T, 0, -1)
@@ -157,12 +148,12 @@ class Transformer(Sequential):
 
 
 def _attend(
-    queries: Float[Array, "time batch size"],
-    keys: Float[Array, "all batch size"],
-    values: Float[Array, "all batch size"],
-    episodes: Int[Array, "all batch"],
+    queries: _Steps,
+    keys: _All,
+    values: _All,
+    episodes: _Episodes,
     distance_bias: Float[Array, "heads window"],
-) -> Float[Array, "time batch size"]:
+) -> _Steps:
     """Attend within the window, block by block: time · 2W scores instead of time²."""
     (n_times, n_envs, size), (heads, window) = queries.shape, distance_bias.shape
     block = min(n_times, window)
@@ -194,7 +185,7 @@ def _n_heads(size: int) -> int:
     return max(n for n in range(1, most + 1) if size % n == 0)
 
 
-def _normalize(x: Float[Array, "rows size"]) -> Float[Array, "rows size"]:
+def _normalize(x: _Rows) -> _Rows:
     """Layer norm without learnt scales: a dense layer always follows."""
     centred = x - x.mean(axis=-1, keepdims=True)
     return centred * jax.lax.rsqrt(jnp.mean(centred**2, axis=-1, keepdims=True) + 1e-5)

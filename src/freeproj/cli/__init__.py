@@ -11,6 +11,7 @@ import sys
 
 import click
 
+from freeproj import __version__
 from freeproj.cli.options import NamingGroup
 from freeproj.cli.output import print_in_any_encoding
 from freeproj.cli.stopping import exit_code, explain
@@ -29,20 +30,20 @@ _GROUPS = {
     "Train": {
         "train": ("train", "Train one agent; an interrupted run can be resumed."),
         "sweep": ("sweep", "Run a study: many runs, here or on a cluster."),
-        "config": ("config", "Show all settings, or write them to a file."),
+        "config": ("about", "Show all settings, or write them to a file."),
     },
     "Agents": {
-        "evaluate": ("evaluate", "Test a trained agent on unseen projections."),
+        "evaluate": ("agents", "Test a trained agent on unseen projections."),
         "certify": ("certify", "Say whether an agent adapts to unseen projections."),
-        "watch": ("evaluate", "Watch an episode of a trained agent, or save a GIF."),
-        "export": ("export", "Save a trained agent as one file, or for the Hub."),
+        "watch": ("agents", "Watch an episode of a trained agent, or save a GIF."),
+        "export": ("agents", "Save a trained agent as one file, or for the Hub."),
     },
     "Results": {
         "runs": ("runs", "List the runs of a folder: health and last return."),
-        "compare": ("compare", "Compare runs, folders of runs, or shipped agents."),
+        "compare": ("runs", "Compare runs, folders of runs, or shipped agents."),
         "report": ("report", "Write report.html for a folder of runs."),
         "table": ("figures", "Print a table of the paper beside your numbers."),
-        "published": ("published", "Results that ship with the package."),
+        "published": ("figures", "Results that ship with the package."),
         "figure": ("figures", "Draw one figure."),
         "figures": ("figures", "List the figures."),
     },
@@ -68,34 +69,19 @@ class _LazyGroup(NamingGroup):
         module = importlib.import_module(f"freeproj.cli.{_COMMANDS[cmd_name][0]}")
         return getattr(module, cmd_name)
 
-    def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter
-    ) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter):
         for title, commands in _GROUPS.items():
             with formatter.section(title):
                 rows = [(name.ljust(9), text) for name, (_, text) in commands.items()]
                 formatter.write_dl(rows)
 
 
-def _print_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    if value:
-        from freeproj import __version__
-
-        click.echo(f"freeproj {__version__}")
-        ctx.exit()
-
-
 _CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
 @click.group(cls=_LazyGroup, context_settings=_CONTEXT)
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_print_version,
-    help="Print the version and exit.",
+@click.version_option(
+    __version__, message="freeproj %(version)s", help="Print the version and exit."
 )
 def _commands() -> None:
     """Free random projections for in-context reinforcement learning."""
@@ -118,7 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> None:
     try:
-        with announcing(_tell):
+        with announcing(lambda line: click.echo(printable(line), err=True)):
             _commands.main(args=arguments, prog_name="freeproj", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -137,10 +123,6 @@ def _run(arguments: list[str] | None) -> None:
         if extra := _missing_extra(error):
             _fail(extra, 2)
         _fail(explain(error), exit_code(error))
-
-
-def _tell(line: str) -> None:
-    click.echo(printable(line), err=True)
 
 
 def _fail(message: str, code: int) -> None:

@@ -1,15 +1,22 @@
-"""`freeproj cite` and `freeproj doctor`."""
+"""`freeproj config`, `doctor` and `cite`: what is set, installed, and to be named."""
+
+from __future__ import annotations
 
 import importlib.metadata
 import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from freeproj import __version__
-from freeproj.cli.options import json_option
-from freeproj.cli.output import columns, print_json
+from freeproj.cli import output
+from freeproj.cli.options import FILE, NamingGroup, json_option, set_option
 
-__all__ = ["EXTRAS", "cite", "doctor"]
+if TYPE_CHECKING:
+    from freeproj.learning.config import TrainConfig
+
+__all__ = ["EXTRAS", "cite", "config", "doctor", "init", "show"]
 
 _BIBTEX = """\
 @software{{freeproj,
@@ -27,10 +34,7 @@ _BIBTEX = """\
   year      = {{2026}}
 }}"""
 
-_CORE = (
-    *("jax", "jaxlib", "equinox", "optax", "jaxtyping"),
-    *("numpy", "scipy", "click", "rich"),
-)
+_CORE = ("jax", "jaxlib", "equinox", "optax", "jaxtyping", "numpy", "scipy", "click")
 _OF_EXTRAS = {
     "report": "matplotlib jinja2 pillow",
     "gymnasium": "gymnasium",
@@ -65,20 +69,65 @@ def doctor(as_json: bool) -> None:
     found = {
         "freeproj": __version__,
         "python": f"{platform.python_version()} on {platform.system()}",
-        **{name: _version_of(name, EXTRAS.get(name, "")) for name in (*_CORE, *EXTRAS)},
+        **{name: _version_of(name) for name in (*_CORE, "rich", *EXTRAS)},
         "devices": ", ".join(f"{each.platform}:{each.id}" for each in jax.devices()),
         "float64": "on" if jax.config.read("jax_enable_x64") else "off (default)",
     }
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(columns(list(found.items())))
+    output.show(found, output.columns(list(found.items())), as_json)
 
 
-def _version_of(package: str, extra: str) -> str:
+def _version_of(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        if extra:
-            return f"not installed (pip install 'freeproj[{extra}]')"
+        if package in EXTRAS:
+            return f"not installed (pip install 'freeproj[{EXTRAS[package]}]')"
         return "MISSING: the core needs it; reinstall freeproj"
+
+
+@click.group(cls=NamingGroup)
+def config() -> None:
+    """Show all settings of a run, or write them to a file to edit."""
+
+
+@config.command()
+@click.argument("source", required=False)
+@set_option("Override a setting")
+@json_option
+def show(source: str | None, settings: dict[str, Any], as_json: bool) -> None:
+    """Print all settings of SOURCE: a preset, a TOML file or a run's folder.
+
+    Without SOURCE, print the defaults, which are the paper's settings.
+    """
+    from freeproj.experiments.settings import flat, own_names, to_toml
+
+    chosen = _shown(source, settings)
+    if names := ", ".join(own_names(chosen)):
+        why = "So it is not checked whether these settings go together."
+        output.echo(f"Not imported: {names}. {why}", err=True)
+    output.show(flat(chosen), to_toml(chosen).rstrip("\n"), as_json)
+
+
+@config.command()
+@click.argument("file", type=FILE)
+@click.option("--base", default="laptop", help="Preset or file to start from.")
+@set_option("Override a setting")
+def init(file: Path, base: str, settings: dict[str, Any]) -> None:
+    """Write all settings to FILE; edit it and pass it to `freeproj train`."""
+    from freeproj.experiments.settings import to_toml
+    from freeproj.storage.files import write_text
+
+    if file.exists():
+        raise ValueError(f"{file} exists already; name a new file.")
+    head = f"# Started from {base}. A key that is left out has the paper's value.\n"
+    write_text(file, head + to_toml(_shown(base, settings)))
+    output.echo(file)
+
+
+def _shown(source: str | None, settings: dict[str, Any]) -> TrainConfig:
+    """Read settings without importing what they name."""
+    from freeproj.experiments.settings import read_base, shown_config
+
+    if source and (Path(source) / "config.toml").is_file():
+        source = str(Path(source) / "config.toml")
+    return shown_config(read_base(source) if source else {}, settings)

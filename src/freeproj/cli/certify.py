@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from freeproj.cli.options import FILE, json_option, seed_option
-from freeproj.cli.output import echo, print_json
+from freeproj.cli.output import echo, show
 from freeproj.experiments.progress import working
 from freeproj.storage.names import import_name, is_import_name
 
@@ -76,13 +76,9 @@ def certify(
         found = play(policy, task, name=agent, **chosen)
     for card in cards:
         found.save(card)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        *lines, sentence = str(found).splitlines()
-        echo("\n".join([*lines, *textwrap.wrap(sentence, 79)]))
-        for card in cards:
-            echo(card)
+    *lines, sentence = str(found).splitlines()
+    wrapped = textwrap.wrap(sentence, 79)
+    show(found.to_dict(), [*lines, *wrapped, *map(str, cards)], as_json)
     if require is not None and not found.meets(require):
         echo(f"freeproj: required `{require}`, found `{found.verdict}`.", err=True)
         raise SystemExit(1)

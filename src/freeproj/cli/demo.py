@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freeproj.cli.options import json_option, out_option, seed_option
-from freeproj.cli.output import columns, number, print_json
+from freeproj.cli.output import columns, number, show
 from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
-    from freeproj.experiments.agents import LoadedAgent
     from freeproj.learning.config import TrainConfig
 
 __all__ = ["demo"]
@@ -49,10 +48,8 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
     from freeproj.experiments.run import run_folder
     from freeproj.experiments.settings import read_config
 
-    configs = tuple(
-        read_config("demo", {"seed": seed, "encoder": each})
-        for each in _AGENTS.values()
-    )
+    encoders = _AGENTS.values()
+    configs = tuple(read_config("demo", {"seed": seed, "encoder": e}) for e in encoders)
     config = configs[0]
     if not as_json:
         sizes = {"n_trials": config.n_trials, "n_updates": config.n_updates}
@@ -64,56 +61,48 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
         shown = pool.map(_show_agent, folders, _AGENTS)
         found: dict[str, Any] = {key: each for one in shown for key, each in one}
     found["chance"] = [_CHANCE] * config.n_trials
-    if as_json:
-        print_json(found)
-    else:
-        _print(found, config)
+    show(found, _lines(found, config), as_json)
 
 
 def _show_agent(run: Path, name: str) -> list[tuple[str, Any]]:
     """Play an agent under matrices not used in training; draw that with the frame."""
-    from freeproj.experiments.agents import load_agent
-
-    loaded = load_agent(run)
-    played = [(name, _trials(loaded, "random")), (f"{name}_run", str(run))]
-    if name == "frame":
-        played += [("blanked", _trials(loaded, "zero")), ("gif", _gif(loaded, run))]
-    return played
-
-
-def _trials(loaded: LoadedAgent, map_name: str) -> list[float]:
     import jax
 
+    from freeproj.cli.agents import save_episode
+    from freeproj.experiments.agents import load_agent
     from freeproj.learning.evaluate import evaluate
 
+    loaded = load_agent(run)
     key = jax.random.fold_in(jax.random.key(loaded.config.seed), 1)
-    found = evaluate(key, loaded.agent, loaded.config, maps=map_name)
-    return found[map_name].trial_returns.tolist()
 
+    def trials(map_name: str) -> list[float]:
+        found = evaluate(key, loaded.agent, loaded.config, maps=map_name)
+        return found[map_name].trial_returns.tolist()
 
-def _gif(loaded: LoadedAgent, folder: Path) -> str | None:
-    """Draw an episode; None where Pillow is not installed."""
-    from freeproj.cli.evaluate import save_episode
-
-    env, file = loaded.config.evaluation_env("", "random"), folder / "episode.gif"
+    played: list[tuple[str, Any]] = [
+        (name, trials("random")),
+        (f"{name}_run", str(run)),
+    ]
+    if name != "frame":
+        return played
+    gif = run / "episode.gif"
     try:
-        save_episode(loaded, env, file, seed=1, scale=1.0)
-    except ModuleNotFoundError:
-        return None
-    return str(file)
+        save_episode(loaded, gif, seed=1, scale=1.0)
+    except ModuleNotFoundError:  # of Pillow
+        gif = None
+    return [*played, ("blanked", trials("zero")), ("gif", gif and str(gif))]
 
 
-def _print(found: dict[str, Any], config: TrainConfig) -> None:
+def _lines(found: dict[str, Any], config: TrainConfig) -> list[str]:
     names, trials = (*_AGENTS, "blanked", "chance"), range(1, config.n_trials + 1)
-    click.echo(
+    rows = [(name, *(f"{number(value):>5}" for value in found[name])) for name in names]
+    gif = found["gif"] and f"An episode as a GIF:\n  {found['gif']}"
+    return [
         f"\nMean return of each trial, from -1 to 1, over {config.evaluation.n_envs} "
         "episodes. Each episode has\na matrix that was not used in training. blanked: "
-        "the frame agent shown only zeros.\n"
-    )
-    rows = [(name, *(f"{number(value):>5}" for value in found[name])) for name in names]
-    click.echo(columns([("trial", *(f"{trial:>5}" for trial in trials)), *rows]))
-    if found["gif"]:
-        click.echo(f"\nAn episode as a GIF:\n  {found['gif']}")
-    else:
-        click.echo("\nNo GIF was drawn: it needs `pip install 'freeproj[report]'`.")
-    click.echo(f"Watch another:\n  freeproj watch {found['frame_run']} --map random")
+        "the frame agent shown only zeros.\n",
+        columns([("trial", *(f"{trial:>5}" for trial in trials)), *rows]),
+        "",
+        gif or "No GIF was drawn: it needs `pip install 'freeproj[report]'`.",
+        f"Watch another:\n  freeproj watch {found['frame_run']} --map random",
+    ]

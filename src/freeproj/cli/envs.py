@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from freeproj.cli.options import json_option
-from freeproj.cli.output import print_json
+from freeproj.cli.output import show
 from freeproj.envs import REGISTRY, Box, Discrete, Environment, make
-from freeproj.envs.baselines import Baselines, Ceiling, Estimate, baselines
+from freeproj.envs.baselines import Baselines, Ceiling, baselines
 from freeproj.envs.registry import Family, find
 
 __all__ = ["envs"]
@@ -37,14 +37,15 @@ def envs(name: str | None, as_json: bool) -> None:
     """
     if name is None:
         tasks = [f.make(level) for f in REGISTRY.values() for level in f.levels or [""]]
-        lines, facts = _table(tasks), [_facts(env) for env in tasks]
+        facts, width = [_facts(env) for env in tasks], max(len(t.name) for t in tasks)
+        returns = f"{'chance':>8}{'open-loop':>11}{'best':>8}{'limit':>8}"
+        rows = [f"{env.name:<{width}}{_row(env)}" for env in tasks]
+        head = f"{'task':<{width}} obs act steps{returns}"
+        lines = [head, *rows, "", textwrap.fill(_LEGEND, 79)]
     else:
         env = make(name)
         lines, facts = _describe(env), _facts(env)
-    if as_json:
-        print_json(facts)
-    else:
-        click.echo("\n".join(lines))
+    show(facts, lines, as_json)
 
 
 def _facts(env: Environment) -> dict[str, Any]:
@@ -61,48 +62,30 @@ def _facts(env: Environment) -> dict[str, Any]:
         "n_actions": space.n if isinstance(space, Discrete) else None,
         "max_steps": env.max_steps,
     }
+    many = f"{_N_TRIALS}_trials"
     names = ("chance", "best_blind", "best")
-    totals = ("limit", "headroom", "reward_only")
-    names += tuple(f"{name}_{_N_TRIALS}_trials" for name in totals)
+    names += (f"limit_{many}", f"headroom_{many}", f"reward_only_{many}")
     if known is None:
         return facts | dict.fromkeys(names)
     reward = known.best_reward_only
     numbers = (
-        known.chance.mean,
-        known.best_blind[1].mean,
-        known.best.value,
-        known.best_episode(_N_TRIALS),
-        known.headroom(_N_TRIALS),
+        *(known.chance.mean, known.best_blind[1].mean, known.best.value),
+        *(known.best_episode(_N_TRIALS), known.headroom(_N_TRIALS)),
         reward[1].episode(_N_TRIALS) if reward else None,
     )
     return facts | dict(zip(names, numbers, strict=True))
 
 
-def _table(tasks: list[Environment]) -> list[str]:
-    width = max(len(env.name) for env in tasks)
-    sizes, returns = " obs act steps", f"{'chance':>8}{'open-loop':>11}{'best':>8}"
-    return [
-        f"{'task':<{width}}{sizes}{returns}{'limit':>8}",
-        *(_row(env, width) for env in tasks),
-        "",
-        textwrap.fill(_LEGEND, 79),
-    ]
-
-
-def _row(env: Environment, width: int) -> str:
+def _row(env: Environment) -> str:
     space, known = env.action_space, baselines(env.name)
     actions = str(space.n) if isinstance(space, Discrete) else "R"
     sizes = f"{env.observation_space.size:>4}{actions:>4}{env.max_steps:>6}"
     if known is None:
-        return (
-            f"{env.name:<{width}}{sizes}"
-            + f"{_UNKNOWN:>8}{_UNKNOWN:>11}"
-            + 2 * f"{_UNKNOWN:>8}"
-        )
+        return f"{sizes}{_UNKNOWN:>8}{_UNKNOWN:>11}{_UNKNOWN:>8}{_UNKNOWN:>8}"
     chance, blind = known.chance.mean, known.best_blind[1].mean
     total = replace(known.best, value=known.best_episode(_N_TRIALS))
     best = f"{_ceiling(known.best):>8}{_ceiling(total, 2):>8}"
-    return f"{env.name:<{width}}{sizes}{chance:>z8.3f}{blind:>z11.3f}{best}"
+    return f"{sizes}{chance:>z8.3f}{blind:>z11.3f}{best}"
 
 
 def _describe(env: Environment) -> list[str]:
@@ -113,43 +96,51 @@ def _describe(env: Environment) -> list[str]:
         f"  actions      {_actions(env)}",
         f"  length       at most {env.max_steps} steps",
     ]
-    if family.popgym_name:
-        lines.append(f"  in POPGym    {_in_popgym(env, family, level)}")
+    if popgym := _popgym_id(family, level):
+        same = family.make_popgym(level) == env
+        delay = "" if same else ", which has POPGym's own, shorter delay"
+        lines.append(f"  in POPGym    {popgym}{delay}")
     if family.levels:
         lines.append(f"  levels       {', '.join(family.levels)}")
     if known is None:
         return [*lines, "Chance and best return have not been measured."]
-    lines.append("Return of one trial")
-    rows = [(name, _estimate(value)) for name, value in _shown_policies(known).items()]
+    return [*lines, *_one_trial(known), *_many_trials(known)]
+
+
+def _one_trial(known: Baselines) -> list[str]:
+    # All open-loop policies, but only the best of the constant ones.
+    constants = [name for name in known.blind if name.startswith("always")]
+    best = max(constants, key=lambda name: known.blind[name].mean)
+    rows = [
+        (name, f"{value.mean:z.4f} ± {value.standard_error:.4f}")
+        for name, value in known.blind.items()
+        if name == best or name not in constants
+    ]
     rows.append(("best", _ceiling(known.best, 4)))
-    first = known.first_trial if known.first_trial != known.best else None
-    if first:
-        rows.append(("best, first trial", _ceiling(first, 4)))
+    notes = [f"Best: {known.best.argument}"]
+    if known.first_trial and known.first_trial != known.best:
+        rows.append(("best, first trial", _ceiling(known.first_trial, 4)))
+        notes.append(f"First trial: {known.first_trial.argument}")
     if (maps := known.random_map) is not None:
-        rows.append(
-            ("random lookup", f"{maps.mean:z.4f} ± {maps.std:.4f} between them")
-        )
+        spread = f"{maps.mean:z.4f} ± {maps.std:.4f} between them"
+        rows.append(("random lookup", spread))
     width = max(len(name) for name, _ in rows)
-    lines += [f"  {name:<{width}}  {value}" for name, value in rows]
-    lines.append(f"Best: {known.best.argument}")
-    if first:
-        lines.append(f"First trial: {first.argument}")
-    lines.append(f"Return of {_N_TRIALS} trials of one start")
+    shown = [f"  {name:<{width}}  {value}" for name, value in rows]
+    return ["Return of one trial", *shown, *notes]
+
+
+def _many_trials(known: Baselines) -> list[str]:
+    lines = [f"Return of {_N_TRIALS} trials of one start"]
     for name, player in known.reward_only.items():
         lines.append(f"  reward only, {name}  {player.episode(_N_TRIALS):.2f}")
         lines.append(f"    {player.argument}")
-    lines.append(
-        f"  best open-loop policy  {_N_TRIALS * known.best_blind[1].mean:z.2f}"
-    )
-    lines.append(f"  oracle  {known.oracle(_N_TRIALS):.2f}")
-    room = f"{known.headroom(_N_TRIALS):.2f}"
-    return [*lines, f"  headroom (oracle minus best open-loop policy)  {room}"]
-
-
-def _in_popgym(env: Environment, family: Family, level: str) -> str | None:
-    popgym_id = _popgym_id(family, level)
-    same = family.make_popgym(level) == env
-    return popgym_id if same else f"{popgym_id}, which has POPGym's own, shorter delay"
+    blind, room = known.best_blind[1].mean, known.headroom(_N_TRIALS)
+    return [
+        *lines,
+        f"  best open-loop policy  {_N_TRIALS * blind:z.2f}",
+        f"  oracle  {known.oracle(_N_TRIALS):.2f}",
+        f"  headroom (oracle minus best open-loop policy)  {room:.2f}",
+    ]
 
 
 def _popgym_id(family: Family, level: str) -> str | None:
@@ -162,17 +153,6 @@ def _actions(env: Environment) -> str:
         return f"vectors between {list(space.low)} and {list(space.high)}"
     shown = names if len(names) <= 4 else (*names[:2], "…", names[-1])
     return f"{len(names)}: {', '.join(shown)}"
-
-
-def _shown_policies(known: Baselines) -> dict[str, Estimate]:
-    """Return all open-loop policies, but only the best of the constant ones."""
-    constants = {n: e for n, e in known.blind.items() if n.startswith("always")}
-    best = max(constants, key=lambda name: constants[name].mean)
-    return {n: e for n, e in known.blind.items() if n == best or n not in constants}
-
-
-def _estimate(value: Estimate) -> str:
-    return f"{value.mean:z.4f} ± {value.standard_error:.4f}"
 
 
 def _ceiling(ceiling: Ceiling, digits: int = 3) -> str:

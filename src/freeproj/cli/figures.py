@@ -1,10 +1,11 @@
-"""`freeproj figure NAME`, `freeproj figures` and `freeproj table NAME`."""
+"""`freeproj figure`, `figures`, `table` and `published`: results to look at."""
 
 from __future__ import annotations
 
 import shutil
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,15 +13,20 @@ from freeproj.cli.options import (
     FILE,
     import_option,
     json_option,
-    parse_settings,
     set_option,
+    wide_option,
 )
+from freeproj.cli.output import show
+from freeproj.cli.sweep import stated_lines
+from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.progress import working
+from freeproj.findings.labels import run_counts
+from freeproj.storage.files import write_text
 
 if TYPE_CHECKING:
-    from freeproj.experiments.dataset import Dataset
+    from freeproj.findings.answers import Answer
 
-__all__ = ["figure", "figures", "table", "table_width"]
+__all__ = ["figure", "figures", "published", "table"]
 
 _FORMATS = ("terminal", "markdown", "latex", "csv", "json")
 _WIDE = 240
@@ -31,7 +37,7 @@ _WIDE = 240
 @click.option("--out", type=FILE, help="File: .png, .svg or .pdf. Default: NAME.png.")
 @click.option(
     "--from",
-    "numbers_from",
+    "numbers",
     type=FILE,
     help="Draw the numbers in this .npz file instead of computing them.",
 )
@@ -44,11 +50,7 @@ _WIDE = 240
 @set_option("Change an option of the figure, e.g. depth=7")
 @import_option
 def figure(
-    name: str,
-    out: Path | None,
-    numbers_from: Path | None,
-    runs: str | None,
-    settings: tuple[str, ...],
+    name: str, out: Path | None, numbers: Path | None, runs: str | None, settings: dict
 ) -> None:
     """Draw figure NAME and save its numbers in an .npz file beside it.
 
@@ -56,37 +58,37 @@ def figure(
     """
     from freeproj.report.figures import find, make_figure
 
-    options, dataset = parse_settings(settings), None
-    needs_runs = find(name).needs_runs and numbers_from is None
+    needs_runs = find(name).needs_runs and numbers is None
     if runs is not None and not needs_runs:
         click.echo(f"{name} is not drawn from runs; --runs is ignored.", err=True)
     with working(name):
-        if needs_runs and (source := runs or _usual_runs()):
-            dataset = _read(source)
+        source = (runs or _usual_runs()) if needs_runs else None
+        dataset = _read(source) if source else None
         file = out or Path(f"{name.replace(':', '.')}.png")
-        paths = make_figure(name, file, numbers_from, options, dataset)
+        paths = make_figure(name, file, numbers, settings, dataset)
     for path in paths:
         click.echo(path)
-
-
-def _read(source: str | Path) -> Dataset:
-    from freeproj.experiments.dataset import read_dataset
-
-    dataset = read_dataset(source)
-    if not dataset.runs:
-        raise ValueError(_no_runs(str(source), dataset))
-    return dataset
 
 
 def _usual_runs() -> Path | None:
     """Return the first of the commands' default folders that exists."""
     scales = ("paper", "laptop", "quick")
-    usual = [Path("runs"), *(Path("results") / f"runs-{scale}" for scale in scales)]
-    for folder in usual:
+    for folder in (Path("runs"), *(Path(f"results/runs-{scale}") for scale in scales)):
         if folder.is_dir():
             click.echo(f"Runs: {folder}", err=True)
             return folder
     return None
+
+
+def _read(*sources: str | Path) -> Dataset:
+    dataset, named = read_dataset(*sources), ", ".join(map(str, sources))
+    if dataset.runs:
+        return dataset
+    if dataset.set_aside:
+        raise ValueError(f"{named}: no run that can be read. {run_counts(dataset)}")
+    raise ValueError(
+        f"{named} holds no runs; `freeproj sweep quick --out DIR` makes some."
+    )
 
 
 @click.command()
@@ -112,16 +114,11 @@ def figures() -> None:
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="terminal")
 @json_option
-@click.option("--wide", is_flag=True, help="All columns, however wide.")
+@wide_option
 @import_option
 @click.option("--out", type=FILE, help="Write to this file instead of printing.")
 def table(
-    name: str,
-    sources: tuple[str, ...],
-    form: str,
-    as_json: bool,
-    wide: bool,
-    out: Path | None,
+    name: str, sources: tuple, form: str, as_json: bool, wide: bool, out: Path | None
 ) -> None:
     """Print a table of your runs beside the paper's numbers.
 
@@ -134,14 +131,8 @@ def table(
     TABLES.resolve(name)
     if not sources:
         raise ValueError("Give the results: --runs FOLDER (or published:NAME).")
-    from freeproj.experiments.dataset import read_dataset
-    from freeproj.storage.files import write_text
-
     with working(name):
-        dataset = read_dataset(*sources)
-        if not dataset.runs:
-            raise ValueError(_no_runs(", ".join(sources), dataset))
-        width = table_width(wide or out is not None)
+        dataset, width = _read(*sources), _table_width(wide or out is not None)
         text = format_table(name, dataset, "json" if as_json else form, width)
     if out is None:
         click.echo(text, nl=False)
@@ -150,14 +141,94 @@ def table(
         click.echo(out)
 
 
-def table_width(wide: bool = False) -> int:
+def _table_width(wide: bool = False) -> int:
     """Return how wide a table may be: the terminal's width, or any width."""
     return _WIDE if wide else max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
-def _no_runs(source: str, dataset: Dataset) -> str:
-    from freeproj.findings.labels import run_counts
+@click.command()
+@click.argument("name", default="")
+@json_option
+@wide_option
+def published(name: str, as_json: bool, wide: bool) -> None:
+    """List the studies whose results ship with freeproj, or print study NAME."""
+    with working("reading"):
+        from freeproj.published import load, names, summary
 
-    if dataset.set_aside:
-        return f"{source}: no run that can be read. {run_counts(dataset)}"
-    return f"{source} holds no runs; `freeproj sweep quick --out DIR` makes some."
+        if name:
+            study = load(name)
+            facts = _facts(study) if as_json else {}
+            text = "" if as_json else _text(study, _table_width(wide))
+        else:
+            studies = [load(each) for each in names()]
+            facts = {"studies": [summary(study) for study in studies]}
+            more = "freeproj published NAME prints one; freeproj report --published "
+            text = "\n".join([*map(_line, studies), "", f"{more}draws them."])
+    show(facts, text, as_json)
+
+
+def _line(study: Dataset) -> str:
+    from freeproj.published import summary
+
+    told = summary(study)
+    counts = [n for pair in told["seeds_per_configuration"].values() for n in pair]
+    spread = " to ".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
+    n_tasks = len(told["seeds_per_configuration"])
+    looks = told.get("looks", 1)
+    judged = f"; judged {looks} times as seeds came in" if looks > 1 else ""
+    return (
+        f"{told['study']}: {told['runs']} runs, {spread} seeds per configuration, "
+        f"{n_tasks} task{'s' * (n_tasks != 1)}{judged}\n  {told['cpu_hours']} CPU "
+        f"hours, {told['date']}, version {told['version']}: {told['command']}"
+    )
+
+
+def _text(study: Dataset, width: int) -> str:
+    from freeproj.report.tables import format_table
+
+    table = format_table("table-maps", study, width=width)
+    answers = [
+        textwrap.fill(f"- {answer}", width, subsequent_indent="  ")
+        for answer in _answers(study)
+    ]
+    stated = "\n".join(stated_lines(study.meta.get("stated", {})))
+    parts = [_line(study), stated.rstrip(), table.rstrip(), "\n".join(answers)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _answers(study: Dataset) -> list[Answer]:
+    from freeproj.findings.claims import ask_published
+
+    name = study.meta.get("study")
+    return [each for each in ask_published().values() if each.study == name]
+
+
+def _facts(study: Dataset) -> dict[str, Any]:
+    from freeproj.published import summary
+    from freeproj.report.tables.maps import map_records
+
+    answers = [
+        {"question": each.name, "outcome": str(each.outcome)}
+        | {"status": each.status, "sentence": each.sentence}
+        for each in _answers(study)
+    ]
+    cells = [_cell(record) for record in map_records(study)]
+    return {**summary(study), "answers": answers, "cells": cells}
+
+
+def _cell(record: Any) -> dict[str, Any]:
+    """Return a cell with its returns per trial; null where there is no data."""
+
+    def estimate(found: Any) -> dict[str, Any]:
+        low, high = (found.interval or (None, None))[:2]
+        return {"mean": found.mean, "low": low, "high": high, "seeds": found.n}
+
+    flat = record.flat()
+    beside = ("chance", "blind", "ceiling", "paper_raw", "paper_mmer")
+    return {
+        "cell": record.settings,
+        "steps": record.steps,
+        "maps": {name: estimate(each) for name, each in record.maps.items()},
+        "mmer": estimate(record.mmer),
+        **{name: flat[name] for name in beside},
+    }

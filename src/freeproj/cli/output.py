@@ -16,13 +16,7 @@ import click
 
 from freeproj.storage.names import printable
 
-__all__ = [
-    "columns",
-    "echo",
-    "number",
-    "print_in_any_encoding",
-    "print_json",
-]
+__all__ = ["columns", "echo", "number", "print_in_any_encoding", "print_json", "show"]
 
 _NEAREST = str.maketrans(
     {
@@ -37,6 +31,14 @@ _NEAREST = str.maketrans(
 def echo(text: object = "", *, err: bool = False) -> None:
     """Print a text with its control characters escaped, but for line ends and tabs."""
     click.echo(printable(str(text), keep="\n\t"), err=err)
+
+
+def show(facts: object, text: object, as_json: bool) -> None:
+    """Print facts as JSON, or else what says them in text: one, or a list of lines."""
+    if as_json:
+        print_json(facts)
+    else:
+        echo("\n".join(text) if isinstance(text, list) else text)
 
 
 def print_json(data: object) -> None:

@@ -36,10 +36,17 @@ def play(task: str, seed: int | None, trials: int) -> None:
 
     Quit with q, Ctrl-D or Ctrl-C. `freeproj envs` lists the tasks.
     """
-    env = _playable(task)
+    env = make(task)
+    if not isinstance(env.action_space, Discrete):
+        raise ValueError(
+            f"TASK must have actions that can be named, got {env.name}, whose actions "
+            "are real numbers; `freeproj envs` lists the numbers of actions."
+        )
     seed = secrets.randbelow(10**6) if seed is None else seed
-    click.echo(_welcome(env, seed))
+    choices = f"{_choices(env.action_names)}. q leaves. Seed {seed}."
+    click.echo(f"{env.name}: {find(env.name)[0].summary}.\nActions: {choices}")
     returns: list[float] = []
+    code = 0
     try:
         for trial in range(1, trials + 1):
             click.echo(f"\nTrial {trial} of {trials}")
@@ -48,10 +55,14 @@ def play(task: str, seed: int | None, trials: int) -> None:
                 returns[-1] += reward
                 click.echo(f"reward {reward:+.3f}, return {returns[-1]:+.3f}")
     except (EOFError, KeyboardInterrupt) as stop:
+        code = exit_code(stop) if isinstance(stop, KeyboardInterrupt) else 0
         click.echo(f"\nStopped in trial {len(returns)}.")
-        click.echo(_summary(env, returns))
-        sys.exit(exit_code(stop) if isinstance(stop, KeyboardInterrupt) else 0)
-    click.echo(_summary(env, returns))
+    click.echo(f"Return of each trial: {' '.join(f'{x:+.3f}' for x in returns)}")
+    if known := baselines(env.name):
+        chance, best = known.chance.mean, known.best.value
+        click.echo(f"By chance {chance:+.3f}, at best {best:+.3f}.")
+    if code:
+        sys.exit(code)
 
 
 def parse_action(text: str, names: Sequence[str]) -> int:
@@ -64,16 +75,6 @@ def parse_action(text: str, names: Sequence[str]) -> int:
     if word and len(meant) == 1:
         return meant[0]
     raise ValueError(f"{text.strip()!r} is not an action; choose {_choices(names)}.")
-
-
-def _playable(task: str) -> Environment:
-    env = make(task)
-    if isinstance(env.action_space, Discrete):
-        return env
-    raise ValueError(
-        f"TASK must have actions that can be named, got {env.name}, whose actions are "
-        "real numbers; `freeproj envs` lists the numbers of actions."
-    )
 
 
 def _rewards(env: Environment, seed: int) -> Iterator[float]:
@@ -106,24 +107,6 @@ def _ask(names: Sequence[str]) -> int:
             click.echo(str(error))
 
 
-def _welcome(env: Environment, seed: int) -> str:
-    family, _ = find(env.name)
-    return (
-        f"{env.name}: {family.summary}.\n"
-        f"Actions: {_choices(env.action_names)}. q leaves. Seed {seed}."
-    )
-
-
 def _choices(names: Sequence[str]) -> str:
     listed = ", ".join(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"
     return f"{listed} (or 0 … {len(names) - 1})"
-
-
-def _summary(env: Environment, returns: Sequence[float]) -> str:
-    listed = " ".join(f"{value:+.3f}" for value in returns)
-    line = f"Return of each trial: {listed}"
-    known = baselines(env.name)
-    if known is None:  # no numbers are stored for this task
-        return line
-    levels = f"By chance {known.chance.mean:+.3f}, at best {known.best.value:+.3f}."
-    return f"{line}\n{levels}"

@@ -5,20 +5,13 @@ from typing import Any
 
 import click
 
-from freeproj.cli.options import (
-    import_option,
-    json_option,
-    out_option,
-    quiet_option,
-)
-from freeproj.cli.output import print_json
+from freeproj.cli import options
+from freeproj.cli.output import show
 from freeproj.experiments.progress import track
 
 __all__ = ["report", "reproduce"]
 
-# Training time: quick takes minutes, laptop hours, paper days.
 _ONLY = click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
-_SCALES = ("quick", "laptop", "paper", "none")
 
 
 @click.command()
@@ -28,9 +21,9 @@ _SCALES = ("quick", "laptop", "paper", "none")
     is_flag=True,
     help="Only the published studies, without runs of your own.",
 )
-@out_option("results", "Folder for figures, their numbers and report.html.")
+@options.out_option("results", "Folder for figures, their numbers and report.html.")
 @_ONLY
-@import_option
+@options.import_option
 @click.option(
     "--question",
     "questions",
@@ -41,17 +34,10 @@ _SCALES = ("quick", "laptop", "paper", "none")
 @click.option(
     "--with-published", is_flag=True, help="The published studies below your own runs."
 )
-@quiet_option
-@json_option
+@options.quiet_option
+@options.json_option
 def report(
-    runs: str | None,
-    published: bool,
-    out: Path,
-    only: tuple[str, ...],
-    questions: tuple[str, ...],
-    with_published: bool,
-    quiet: bool,
-    as_json: bool,
+    runs: str | None, published: bool, out: Path, with_published: bool, **how: Any
 ) -> None:
     """Write report.html from RUNS: a folder of runs, or a dataset file.
 
@@ -63,29 +49,29 @@ def report(
         raise ValueError("Give either a folder of runs or --published.")
     from freeproj.report.page.building import shipped
 
-    shown = shipped() if with_published else None
-    more = {"published": shown, "only": only, "questions": questions}
-    _write_report(out, runs, quiet, as_json=as_json, **more)
+    _write_report(out, runs, published=shipped() if with_published else None, **how)
 
 
 @click.command()
 @click.option(
     "--scale",
-    type=click.Choice(_SCALES),
+    type=click.Choice(("quick", "laptop", "paper", "none")),
     default="quick",
     help="What to train. quick: a small study of the missing sign correction, minutes; "
     "laptop: the published studies again, hours; paper: the paper's own study, for "
     "accelerators; none: nothing, only the analyses.",
 )
-@out_option("results", "Folder for runs, figures, their numbers and report.html.")
+@options.out_option(
+    "results", "Folder for runs, figures, their numbers and report.html."
+)
 @_ONLY
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes. Default: one per core."
 )
-@import_option
-@quiet_option
+@options.import_option
+@options.quiet_option
 def reproduce(
-    scale: str, out: Path, only: tuple[str, ...], jobs: int | None, quiet: bool
+    scale: str, out: Path, only: tuple, jobs: int | None, quiet: bool
 ) -> None:
     """Train a study, compute all analyses and write report.html.
 
@@ -96,14 +82,13 @@ def reproduce(
     from freeproj.report.page.building import shipped
 
     specs = [find(name) for name in only]  # refuse a wrong name before any work
-    runs = out / f"runs-{scale}"
+    runs, n_lines = out / f"runs-{scale}", 0 if only else 4
     trains = scale != "none" and (not only or any(spec.needs_runs for spec in specs))
     failed = _train(scale, runs, jobs, quiet) if trains else 0
     if not quiet:
         click.echo("Analyses and figures", err=True)
     there = runs if runs.exists() else None
-    n_lines = 0 if only else 4
-    _write_report(out, there, quiet, n_lines, published=shipped(), only=only)
+    _write_report(out, there, quiet, n_lines=n_lines, published=shipped(), only=only)
     if failed:
         raise SystemExit(1)
 
@@ -127,8 +112,8 @@ def _write_report(
     out: Path,
     runs: str | Path | None,
     quiet: bool,
-    n_lines: int = 4,
-    as_json: bool = False,
+    as_json=False,
+    n_lines=4,
     **more: Any,
 ) -> None:
     """Make the page; say what was not drawn, the main answers, and where it is."""
@@ -140,13 +125,9 @@ def _write_report(
     made = make_report(out, runs, follow=follow, **more)
     for name, why in made.missing.items():
         click.echo(f"{name} was not drawn: {why}", err=True)
-    if as_json:
-        told = [
-            {"question": each.name, "outcome": str(each.outcome), "answer": str(each)}
-            for each in made.answers
-        ]
-        print_json({"page": str(made.page), "missing": made.missing, "answers": told})
-        return
-    for answer in made.answers[:n_lines]:
-        click.echo(answer)
-    click.echo(made.page)
+    told = [
+        {"question": each.name, "outcome": str(each.outcome), "answer": str(each)}
+        for each in made.answers
+    ]
+    facts = {"page": str(made.page), "missing": made.missing, "answers": told}
+    show(facts, [*map(str, made.answers[:n_lines]), str(made.page)], as_json)

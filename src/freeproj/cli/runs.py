@@ -1,25 +1,32 @@
-"""`freeproj runs`: the runs of a folder, each with its health."""
+"""`freeproj runs` and `freeproj compare`: runs, their folders and agents as a table."""
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from freeproj.cli.options import json_option
-from freeproj.cli.output import columns, echo, number, print_json
+from freeproj.cli.output import columns, echo, number, show
+from freeproj.experiments import measures
+from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.progress import working
-from freeproj.findings.labels import axis_name, duration, value_text
+from freeproj.experiments.records import RunRecord
+from freeproj.findings import labels
 
 if TYPE_CHECKING:
-    from freeproj.experiments.dataset import Dataset
-    from freeproj.experiments.records import RunRecord
+    from freeproj.findings.answers import Answer
 
-__all__ = ["runs"]
+__all__ = ["compare", "runs"]
+
+_WIDEST = 42  # of a name, so that a row fits 80 columns
 
 
 @click.command()
@@ -32,95 +39,223 @@ def runs(folder: Path, as_json: bool) -> None:
     those of the updates, without compiling. Runs that cannot be used are listed with
     the reason.
     """
-    from freeproj.experiments.dataset import read_dataset
-
     with working(f"{folder}"):
         dataset = read_dataset(folder)
-    if as_json:
-        print_json(_plain(dataset))
-    else:
-        _print(dataset, folder)
-
-
-def _plain(dataset: Dataset) -> dict[str, Any]:
-    found = [
-        {
-            "name": run.name,
-            "folder": str(run.folder or ""),
-            "task": run.settings["task"],
-            "health": run.health,
-            "update": _last(run),
-            "n_updates": run.settings["n_updates"],
-            "seconds": run.seconds,
-            "seed": run.seed,
-            "settings": {axis: run.settings.get(axis) for axis in dataset.axes},
-            "return": _return(run),
-        }
-        for run in _sorted(dataset)
-    ]
-    aside = [
-        {"name": str(path), "health": kind, "reason": reason}
-        for path, kind, reason in dataset.set_aside
-    ]
-    counts = dataset.health_counts()
-    return {"axes": dataset.axes, "counts": counts, "runs": found, "set_aside": aside}
-
-
-def _print(dataset: Dataset, folder: Path) -> None:
-    axes = [axis for axis in dataset.axes if axis != "task"]
-    head = ["task", *map(axis_name, axes), "seed", "health", "update", "time", "return"]
-    if dataset.runs:
-        rows = [_row(run, axes) for run in _sorted(dataset)]
-        echo(columns([[*head, "folder"], *rows]))
-    for path, kind, reason in dataset.set_aside:
-        echo(f"{kind}: {path}: {reason}")
-    counts = (f"{n} {name}" for name, n in dataset.health_counts().items())
-    echo(f"{folder}: {', '.join(counts) or 'no runs'}.")
-    waiting = [run for run in dataset.runs if run.health == "running" and run.folder]
-    if waiting:
-        first = waiting[0].folder
-        assert first is not None
-        config, out = map(shlex.quote, (str(first / "config.toml"), str(first.parent)))
-        echo(f"Resume an interrupted run: freeproj train {config} --out {out}")
-
-
-def _sorted(dataset: Dataset) -> list[RunRecord]:
-    """Return the runs by task, by the settings that vary, and by seed."""
     groups = dataset.group_by("task", *dataset.axes).values() if dataset.runs else ()
-    return [
-        run for each in groups for run in sorted(each.runs, key=lambda run: run.seed)
+    ordered = (sorted(each.runs, key=lambda run: run.seed) for each in groups)
+    found = [_run_facts(run, dataset.axes) for each in ordered for run in each]
+    facts = {
+        "axes": dataset.axes,
+        "counts": dataset.health_counts(),
+        "runs": found,
+        "set_aside": [
+            {"name": str(path), "health": kind, "reason": reason}
+            for path, kind, reason in dataset.set_aside
+        ],
+    }
+    show(facts, _run_lines(dataset, found, folder), as_json)
+
+
+def _run_facts(run: RunRecord, axes: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "folder": str(run.folder or ""),
+        "task": run.settings["task"],
+        "health": run.health,
+        "update": int(run.updates[-1]) if len(run.updates) else 0,
+        "n_updates": run.settings["n_updates"],
+        "seconds": run.seconds,
+        "seed": run.seed,
+        "settings": {axis: run.settings.get(axis) for axis in axes},
+        "return": _score(run, "", "final"),  # on the first test projection
+    }
+
+
+def _score(run: RunRecord, on: str, reduce: str = "last3") -> float:
+    return measures.score(run, measures.metric_of(measures.map_of(run, on)), reduce)
+
+
+def _run_lines(dataset: Dataset, found: list[dict], folder: Path) -> list[str]:
+    axes = [axis for axis in dataset.axes if axis != "task"]
+    names = map(labels.axis_name, axes)
+    head = ["task", *names, "seed", "health", "update", "time", "return", "folder"]
+    rows = [
+        [
+            str(run["task"]).rpartition(":")[2],
+            *(labels.value_text(axis, run["settings"].get(axis)) for axis in axes),
+            *(str(run["seed"]), run["health"], f"{run['update']}/{run['n_updates']}"),
+            *(labels.duration(run["seconds"]), number(run["return"], 3)),
+            _short(Path(run["folder"])) if run["folder"] else "–",
+        ]
+        for run in found
     ]
+    lines = [columns([head, *rows])] if rows else []
+    lines += [f"{kind}: {path}: {reason}" for path, kind, reason in dataset.set_aside]
+    counts = [f"{n} {name}" for name, n in dataset.health_counts().items()]
+    lines.append(f"{folder}: {', '.join(counts) or 'no runs'}.")
+    for run in dataset.runs:
+        if run.health == "running" and run.folder:
+            config, out = run.folder / "config.toml", run.folder.parent
+            again = f"{shlex.quote(str(config))} --out {shlex.quote(str(out))}"
+            return [*lines, f"Resume an interrupted run: freeproj train {again}"]
+    return lines
 
 
-def _row(run: RunRecord, axes: Sequence[str]) -> list[str]:
-    return [
-        str(run.settings["task"]).rpartition(":")[2],
-        *(value_text(axis, run.settings.get(axis)) for axis in axes),
-        str(run.seed),
-        run.health,
-        f"{_last(run)}/{run.settings['n_updates']}",
-        duration(run.seconds),
-        number(_return(run), 3),
-        _short(run.folder),
-    ]
-
-
-def _short(folder: Path | None) -> str:
+def _short(folder: Path) -> str:
     """Write a run's folder for a shell: `runs/*-6a7d5d71fa36` is the one it matches."""
-    if folder is None:
-        return "–"
     _, dash, end = folder.name.rpartition("-")
-    parent = shlex.quote(str(folder.parent))
     named_by_hash = dash and re.fullmatch("[0-9a-f]{12}", end)
+    parent = shlex.quote(str(folder.parent))
     return f"{parent}/*-{end}" if named_by_hash else shlex.quote(str(folder))
 
 
-def _last(run: RunRecord) -> int:
-    return int(run.updates[-1]) if len(run.updates) else 0
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="A B...")
+@click.option("--along", metavar="SETTING", help="Compare this setting's values only.")
+@click.option("--on", help="Test projection. Default: random ones.")
+@json_option
+def compare(sources: tuple, along: str | None, on: str | None, as_json: bool) -> None:
+    """Compare A, B, …: each a run, a folder of runs, an agent, or published:NAME.
+
+    Several are compared with the first, configuration by configuration; of a single
+    one, the settings that vary are compared. A run's score is the mean return per
+    trial of its last three evaluations; differences are between runs of the same seed,
+    and a verdict needs at least three such pairs. An agent that ships with freeproj, or
+    an exported file, has the returns on its card.
+    """
+    found = {source: _read(source) for source in dict.fromkeys(sources)}
+    for source, dataset in found.items():
+        for path, health, reason in dataset.set_aside:
+            echo(f"Left out as {health}: {path}: {reason}", err=True)
+        if not len(dataset):
+            raise ValueError(f"{source}: no runs that can be read.")
+        if on and not any(on in measures.tested_maps(run) for run in dataset.runs):
+            raise ValueError(f"{source}: no run was tested on {on!r}.")
+    named = {_name(source, found): dataset for source, dataset in found.items()}
+    on = on or next(iter(found.values())).test_map
+    answers, differences = _answers(named, along, on), _differences(named)
+    rows = [row for name in named for row in _rows(name, named, on)]
+    told = [_plain(answer) for answer in answers]
+    facts = {"on": on, "differences": differences, "rows": rows, "answers": told}
+    what = f"Return per trial on {labels.map_title(on)}"
+    head = f"{what}, last three evaluations of each run"
+    lines = [*map(str, answers), *_difference_lines(differences, len(named))]
+    wrapped = [textwrap.fill(line, 79, break_on_hyphens=False) for line in lines]
+    show(facts, [head, "", _table(rows), "", *wrapped], as_json)
 
 
-def _return(run: RunRecord) -> float:
-    """Return the last return on the first test projection."""
-    from freeproj.experiments.measures import map_of, metric_of, score
+def _read(source: str) -> Dataset:
+    """Read runs, or the card of an exported agent as one run."""
+    from freeproj.experiments.agents import PRETRAINED, load_agent
+    from freeproj.experiments.settings import flat_settings, to_toml
+    from freeproj.experiments.store import is_stored
+    from freeproj.storage.toml import parse_toml
 
-    return score(run, metric_of(map_of(run)), "final")
+    path = Path(source)
+    if source not in PRETRAINED and (path.suffix != ".npz" or is_stored(path)):
+        return read_dataset(source)
+    loaded = load_agent(source)
+    config, returns = loaded.config, loaded.card.get("returns", {})
+    metrics = {
+        measures.metric_of(name): np.array([config.n_trials * one["mean"]])
+        for name, one in returns.items()
+        if one.get("mean") is not None
+    }
+    table = parse_toml(to_toml(config), source) | {"written_by": {}}
+    updates = np.array([config.n_updates])
+    one = RunRecord(source, flat_settings(table), "finished", updates, metrics)
+    return Dataset((one,))
+
+
+def _differences(named: dict[str, Dataset]) -> dict[str, dict[str, list]]:
+    """Return the settings whose values differ between sources, with the values."""
+    runs = [run for dataset in named.values() for run in dataset.runs]
+    values = {
+        key: {
+            name: sorted({run.settings.get(key) for run in dataset.runs}, key=str)
+            for name, dataset in named.items()
+        }
+        for key in dict.fromkeys(key for run in runs for key in run.settings)
+    }
+    return {k: v for k, v in values.items() if len(set(map(tuple, v.values()))) > 1}
+
+
+def _difference_lines(
+    differences: dict[str, dict[str, list]], n_sources: int
+) -> list[str]:
+    if n_sources == 1:
+        return []
+    if not differences:
+        return ["All settings and seeds are the same."]
+    parts = []
+    for key, sides in differences.items():
+        texts = (
+            ", ".join(labels.value_text(key, v) for v in side)
+            for side in sides.values()
+        )
+        parts.append(f"{key} {' against '.join(text or '–' for text in texts)}")
+    what = "one setting" if len(parts) == 1 else f"{len(parts)} settings"
+    return [f"They differ in {what}: {'; '.join(parts)}."]
+
+
+def _name(source: str, found: dict[str, Dataset]) -> str:
+    """Return the last part of a path, if that is enough to tell the sources apart."""
+    name = Path(source).name or source
+    alike = sum((Path(each).name or each) == name for each in found)
+    return name if alike == 1 else source
+
+
+def _answers(named: dict[str, Dataset], along: str | None, on: str) -> list[Answer]:
+    from freeproj.findings.comparing import compare_axes, compare_sources
+
+    if len(named) > 1 and along is None:
+        return [compare_sources(named, on)]
+    if len(named) > 1:
+        raise ValueError("--along compares the settings of one folder; name one.")
+    (dataset,) = named.values()
+    found = compare_axes(dataset, *([along] if along else []), on=on)
+    if not found:
+        same = f"All these runs have the same {along or 'settings'}"
+        raise ValueError(f"{same}; name others to compare them with.")
+    return found
+
+
+def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, Any]]:
+    """Yield what the seeds of each configuration of a source say together."""
+    from freeproj.stats.intervals import summarise
+
+    dataset, source = named[name], name if len(named) > 1 else ""
+    for cell, group in dataset.group_by(*dataset.axes).items():
+        which = labels.settings_text(dict(zip(dataset.axes, cell, strict=True)))
+        scores = [_score(run, on) / run.settings["n_trials"] for run in group.runs]
+        found = summarise([value for value in scores if math.isfinite(value)])
+        yield {
+            "runs": ": ".join(part for part in (source, which) if part),
+            "mean": found.mean,
+            "interval": found.interval and found.interval[:2],
+            "seeds": found.n,
+            "without": len(group) - found.n,
+        }
+
+
+def _plain(answer: Answer) -> dict[str, Any]:
+    names = ("status", "sentence", "selection", "unit")
+    pooled = answer.pooled
+    return {
+        **{name: getattr(answer, name) for name in names},
+        "outcome": str(answer.outcome),
+        "mean": pooled and pooled.mean,
+        "interval": pooled and pooled.interval and pooled.interval[:2],
+        "comparisons": len(answer.findings),
+    }
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    cells = [("runs", "mean", "95 % interval", "seeds")]
+    for row in rows:
+        name, ends, n = row["runs"], row["interval"], row["seeds"]
+        interval = ends and " to ".join(number(end, 3) for end in ends)
+        seeds = f"{n} of {n + row['without']}" if row["without"] else str(n)
+        name = name if len(name) <= _WIDEST else f"{name[: _WIDEST - 1]}…"
+        cells.append((name, number(row["mean"], 3), interval or "–", seeds))
+    return columns(cells)

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freeproj.cli.options import SpreadCommand, json_option, split_words
-from freeproj.cli.output import print_json
+from freeproj.cli.output import show
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from freeproj.spectra.advice import OwnDataReport
 
 __all__ = ["spectra"]
 
@@ -66,18 +64,13 @@ def _numbers(kind: type) -> Any:
 @click.option("--words", "n_words", default=256, help="Number of words n^ℓ.")
 @click.option(
     "--trials",
+    "n_trials",
     type=click.IntRange(min=0),
     help="Draws of the bases per length; 0: predict only. Default: depends on d.",
 )
 @json_option
 def spectra(
-    data: str,
-    target: str | None,
-    lengths: list[int],
-    ridges: list[float],
-    n_words: int,
-    trials: int | None,
-    as_json: bool,
+    data: str, target: str | None, lengths: list[int], as_json: bool, **how: Any
 ) -> None:
     """Compute the effective dimension of DATA, predicted and measured.
 
@@ -91,21 +84,29 @@ def spectra(
     from freeproj.spectra import own_data_report
 
     matrix, values, place = _read(data, target)
-    with _progress(len(matrix), lengths, n_words, trials) as on_progress:
-        report = own_data_report(
-            matrix,
-            lengths,
-            ridges,
-            target=values,
-            n_words=n_words,
-            n_trials=trials,
-            on_progress=on_progress,
-        )
-    if as_json:
-        print_json(_as_json(data, report, place))
-        return
-    lines = [_heading(data, report, place), "", *report.table(), "", *report.advice()]
-    click.echo("\n".join(lines))
+    with _progress(len(matrix), lengths, how["n_words"], how["n_trials"]) as count:
+        how |= {"target": values, "on_progress": count}
+        report = own_data_report(matrix, lengths, **how)
+    facts = {
+        "data": data,
+        "samples": place,
+        "scale": report.scale,
+        "centered": report.centered,
+        **{k: v for k, v in report.numbers().items() if k != "eigenvalues"},
+        "ridges_per_sample": [ridge / report.n_samples for ridge in report.ridges],
+        "mean_share": report.mean_share,
+        "risk": report.risk and report.risk._asdict(),
+        "advice": report.advice(),
+        "warnings": report.warnings(),
+    }
+    other = "columns" if place == "rows" else "rows"
+    head = (
+        f"{Path(data).name}: p = {report.n_samples} samples ({place}) x d = "
+        f"{report.dim} dimensions ({other}), c = p/d = {report.aspect:.4g}\n"
+        f"the mean sample ({report.mean_share:.0%} of the mean squared norm) was "
+        f"subtracted; scaled by {report.scale:.4g} to mean squared norm 1"
+    )
+    show(facts, [head, "", *report.table(), "", *report.advice()], as_json)
 
 
 def _read(data: str, target: str | None) -> tuple[np.ndarray, np.ndarray | None, str]:
@@ -162,31 +163,3 @@ def _progress(
 
     with bar:
         yield count
-
-
-def _as_json(data: str, report: OwnDataReport, place: str) -> dict[str, Any]:
-    """Return the report; what was not measured is null."""
-    numbers = {k: v for k, v in report.numbers().items() if k != "eigenvalues"}
-    return {
-        "data": data,
-        "samples": place,
-        "scale": report.scale,
-        "centered": report.centered,
-        **numbers,
-        "ridges_per_sample": [ridge / report.n_samples for ridge in report.ridges],
-        "mean_share": report.mean_share,
-        "risk": report.risk and report.risk._asdict(),
-        "advice": report.advice(),
-        "warnings": report.warnings(),
-    }
-
-
-def _heading(data: str, report: OwnDataReport, place: str) -> str:
-    """Return what was read, and what was done to it."""
-    other = "columns" if place == "rows" else "rows"
-    return (
-        f"{Path(data).name}: p = {report.n_samples} samples ({place}) x d = "
-        f"{report.dim} dimensions ({other}), c = p/d = {report.aspect:.4g}\n"
-        f"the mean sample ({report.mean_share:.0%} of the mean squared norm) was "
-        f"subtracted; scaled by {report.scale:.4g} to mean squared norm 1"
-    )

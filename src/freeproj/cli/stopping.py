@@ -5,21 +5,19 @@ Bad input ends with exit code 2, failed work with 1, Ctrl-C with 130 and SIGTERM
 its traceback.
 """
 
+import contextlib
 import errno
 import os
+from collections.abc import Callable, Iterator
 
-from freeproj.storage.signals import TerminatedError
+from freeproj.cli.output import echo
+from freeproj.storage.signals import TerminatedError, stoppable
 
-__all__ = ["exit_code", "explain"]
+__all__ = ["exit_code", "explain", "resumable"]
 
 _INPUT_ERRORS = (
-    ValueError,
-    FileNotFoundError,
-    FileExistsError,
-    IsADirectoryError,
-    NotADirectoryError,
-    PermissionError,
-    RecursionError,
+    *(ValueError, RecursionError, FileNotFoundError, FileExistsError),
+    *(IsADirectoryError, NotADirectoryError, PermissionError),
 )
 _INPUT_NUMBERS = (errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL)
 
@@ -33,6 +31,18 @@ def exit_code(error: BaseException) -> int:
     if isinstance(error, _INPUT_ERRORS) or _is_no_device(error):
         return 2
     return 2 if isinstance(error, OSError) and error.errno in _INPUT_NUMBERS else 1
+
+
+@contextlib.contextmanager
+def resumable(reached: Callable[[], str]) -> Iterator[None]:
+    """Stop where updates are saved, say how far the work has come, and leave."""
+    again = "Rerun the same command to resume."
+    try:
+        with stoppable(f"Stopped; finished updates are saved. {again}"):
+            yield
+    except KeyboardInterrupt as stop:
+        echo(f"Stopped {reached()} {again}", err=True)
+        raise SystemExit(exit_code(stop)) from None
 
 
 def explain(error: BaseException) -> str:

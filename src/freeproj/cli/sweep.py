@@ -11,20 +11,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from freeproj.cli.options import (
-    json_option,
-    out_option,
-    parse_settings,
-    quiet_option,
-    set_option,
-)
-from freeproj.cli.output import columns, echo, print_json
-from freeproj.cli.stopping import exit_code
+from freeproj.cli import options
+from freeproj.cli.output import columns, echo, show
+from freeproj.cli.stopping import resumable
 from freeproj.cli.sweep_view import SweepView
 from freeproj.experiments.progress import working
 from freeproj.findings.labels import duration
 from freeproj.storage.names import named_by
-from freeproj.storage.signals import stoppable
 
 __all__ = ["carry_out", "stated_lines", "sweep"]
 
@@ -32,7 +25,6 @@ __all__ = ["carry_out", "stated_lines", "sweep"]
 _STUDIES = sorted(
     path.stem for path in Path(__file__).parents[1].glob("studies/*.toml")
 )
-_SAVED = "Stopped; finished updates are saved. Rerun the same command to resume."
 _HELP = f"""Run all runs of STUDY: a TOML file, or one of {", ".join(_STUDIES)}.
 
 Finished runs are skipped and interrupted ones resumed, so rerun the same command after
@@ -52,7 +44,7 @@ _OF_ENGINES = {
 
 @click.command(help=_HELP)
 @click.argument("study")
-@out_option("runs", "Folder in which each run gets its own folder.")
+@options.out_option("runs", "Folder in which each run gets its own folder.")
 @click.option("--dry-run", is_flag=True, help="List and count the runs; start nothing.")
 @click.option(
     "--estimate",
@@ -83,16 +75,13 @@ _OF_ENGINES = {
 )
 @click.option("--cpus", type=float, default=1, help="CPUs per Ray task or SLURM job.")
 @click.option("--gpus", type=float, default=0, help="GPUs per Ray task or SLURM job.")
-@click.option(
+@options.settings_option(
     "--slurm",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Option of the SLURM jobs, e.g. time=720 (minutes), mem_gb=4, partition=gpu; "
-    "may be repeated.",
+    text="Option of the SLURM jobs, e.g. time=720 (minutes), mem_gb=4, partition=gpu",
 )
-@set_option("Override a setting of every run, or an axis, e.g. seeds=[0,1]")
-@quiet_option
-@json_option
+@options.set_option("Override a setting of every run, or an axis, e.g. seeds=[0,1]")
+@options.quiet_option
+@options.json_option
 @click.pass_context
 def sweep(
     ctx: click.Context,
@@ -101,7 +90,7 @@ def sweep(
     dry_run: bool,
     estimate: bool,
     engine: str,
-    settings: tuple[str, ...],
+    settings: dict[str, Any],
     quiet: bool,
     as_json: bool,
     **more: Any,
@@ -111,46 +100,31 @@ def sweep(
         if engine not in engines and source is not ParameterSource.DEFAULT:
             option, known = name.replace("_", "-"), " or ".join(engines)
             raise ValueError(f"--{option} works only with --engine {known}.")
+    from freeproj.experiments.engines import split_finished
     from freeproj.experiments.study import read_study
 
-    chosen = read_study(study, parse_settings(settings))
+    chosen = read_study(study, settings)
     with named_by(study):
         configs = chosen.runs(resolve=not dry_run)
     if dry_run or estimate:
-        _tell(configs, chosen.stated, out, more["jobs"] if estimate else -1, as_json)
+        plan, costs = _plan(configs, chosen.stated, out), None
+        if estimate and plan["to_do"]:
+            costs = _estimate(split_finished(configs, out)[0], more["jobs"])
+        lines = [*_plan_lines(plan), *(_estimate_lines(costs) if costs else [])]
+        show({**plan, "estimate": costs}, lines, as_json)
         return
-    options = {k: more[k] for k, engines in _OF_ENGINES.items() if engine in engines}
+    taken = {k: more[k] for k, engines in _OF_ENGINES.items() if engine in engines}
     if engine == "slurm":
-        options["options"] = parse_settings(options.pop("slurm"))
-    failed = carry_out(configs, out, engine=engine, quiet=quiet, **options)
-    if as_json:
-        print_json(_plan(configs, chosen.stated, out))
-    else:
-        echo(out)
+        taken["options"] = taken.pop("slurm")
+    failed = carry_out(configs, out, engine=engine, quiet=quiet, **taken)
+    show(_plan(configs, chosen.stated, out) if as_json else {}, out, as_json)
     if failed:
         echo(f"freeproj: {len(failed)} of {len(configs)} runs failed.", err=True)
         sys.exit(1)
 
 
-def _tell(configs: tuple, stated: Any, out: Path, jobs: int | None, as_json: bool):
-    """Print the runs, what they can tell and, unless `jobs` is -1, what they take."""
-    plan = _plan(configs, stated, out)
-    pairs = zip(configs, plan["runs"], strict=True)
-    todo = [config for config, run in pairs if run["state"] == "to do"]
-    costs = _estimate(todo, jobs) if todo and jobs != -1 else None
-    if as_json:
-        print_json({**plan, "estimate": costs})
-    else:
-        echo("\n".join([*_plan_lines(plan), *_estimate_lines(costs)]))
-
-
 def carry_out(
-    configs: tuple,
-    out: Path,
-    *,
-    engine: str = "local",
-    quiet: bool = False,
-    **options: Any,
+    configs: tuple, out: Path, *, engine="local", quiet: bool = False, **more: Any
 ) -> list:
     """Run what is not finished yet; report and return the runs that failed."""
     from freeproj.experiments.engines import find_engine, split_finished
@@ -161,26 +135,21 @@ def carry_out(
     if not quiet:
         text = f"{len(configs)} runs in {out}: {len(finished)} finished"
         echo(f"{text}, {len(todo)} to do.", err=True)
-    outcomes = _run(run, todo, out, quiet, options) if todo else []
+    if not todo:
+        return []
+    view = SweepView(todo, quiet=quiet)
+
+    def reached() -> str:
+        done = f"with {view.n_done} of {len(todo)} runs done"
+        return f"{done}; all updates so far are saved."
+
+    with resumable(reached), view:
+        outcomes = run(todo, out, report=view.show, **more)
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         folder = run_folder(out, outcome.config)
         echo(f"freeproj: {folder} failed:\n{outcome.error}", err=True)
     return failed
-
-
-def _run(run: Any, todo: list, out: Path, quiet: bool, options: dict[str, Any]) -> list:
-    view = SweepView(todo, quiet=quiet)
-    try:
-        with stoppable(_SAVED), view:
-            return run(todo, out, report=view.show, **options)
-    except KeyboardInterrupt as stop:
-        echo(
-            f"Stopped with {view.n_done} of {len(todo)} runs done; all updates so far "
-            "are saved. Rerun the same command to resume.",
-            err=True,
-        )
-        raise SystemExit(exit_code(stop)) from None
 
 
 def _plan(configs: tuple, stated: Any, out: Path) -> dict[str, Any]:
@@ -217,12 +186,8 @@ def _plan_lines(plan: dict[str, Any]) -> list[str]:
         for run in runs
     ]
     counted = f"{len(runs)} runs of {n} configuration{'s' * (n != 1)}"
-    return [
-        *stated_lines(plan["stated"]),
-        columns(rows),
-        f"{counted}, {plan['to_do']} to do.",
-        plan["power"],
-    ]
+    total = f"{counted}, {plan['to_do']} to do."
+    return [*stated_lines(plan["stated"]), columns(rows), total, plan["power"]]
 
 
 def stated_lines(stated: Mapping[str, Any]) -> list[str]:
@@ -273,9 +238,7 @@ def _network_of(config: Any) -> str:
     return f"{config.memory} {'-'.join(map(str, sizes))}{depth}"
 
 
-def _estimate_lines(found: dict[str, Any] | None) -> list[str]:
-    if found is None:
-        return []
+def _estimate_lines(found: dict[str, Any]) -> list[str]:
     lines = [
         f"{name}: a run of {each['updates']} updates takes about "
         f"{duration(each['run_seconds'])}, compiling its programs "

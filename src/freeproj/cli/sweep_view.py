@@ -47,16 +47,13 @@ class _RunState:
         self.test = self.test if test is None or math.isnan(test) else test
 
     def cells(self) -> tuple[str, ...]:
-        numbers = number(self.train), number(self.test)
+        n_updates, left = self.update - (self.first_update or 0), ""
+        if self.state == "running" and n_updates:
+            rate = (self.changed - self.began) / n_updates
+            left = duration(rate * (self.config.n_updates - self.update))
         updates = f"{self.update}/{self.config.n_updates}"
-        return printable(self.name), self.state, updates, *numbers, self._left()
-
-    def _left(self) -> str:
-        n_updates = self.update - (self.first_update or 0)
-        if self.state != "running" or not n_updates:
-            return ""
-        rate = (self.changed - self.began) / n_updates
-        return duration(rate * (self.config.n_updates - self.update))
+        numbers = number(self.train), number(self.test)
+        return printable(self.name), self.state, updates, *numbers, left
 
 
 class SweepView:
@@ -71,11 +68,9 @@ class SweepView:
         }
         self._console = Console(stderr=True)
         self._quiet, self._began = quiet, time.monotonic()
-        self._live: Live | None = None
-        if self._console.is_terminal and not quiet:
-            self._live = Live(
-                console=self._console, refresh_per_second=4, get_renderable=self._table
-            )
+        how: Any = {"refresh_per_second": 4, "get_renderable": self._table}
+        is_live = self._console.is_terminal and not quiet
+        self._live = Live(console=self._console, **how) if is_live else None
 
     def __enter__(self) -> SweepView:
         if self._live is not None:
@@ -101,20 +96,15 @@ class SweepView:
             run.first_update = None
         if self._quiet:
             return
+        is_due = event.kind != "row" or time.monotonic() - run.told >= _EVERY
         if event.kind in ("retry", "failed"):
             again = "tried again" if event.kind == "retry" else "given up"
             self._print(f"{run.name} failed, {again}:\n{event.text}")
-        elif self._live is None:
-            self._line(run, event.kind)
-
-    def _line(self, run: _RunState, kind: str) -> None:
-        now = time.monotonic()
-        if kind == "row" and now - run.told < _EVERY:
-            return
-        run.told = now
-        name, state, updates, train, test, _ = run.cells()
-        numbers = f" {updates} train {train} test {test}" if run.update else ""
-        self._print(f"[{self._n_ended}/{len(self._runs)}] {name} {state}{numbers}")
+        elif self._live is None and is_due:
+            run.told = time.monotonic()
+            name, state, updates, train, test, _ = run.cells()
+            numbers = f" {updates} train {train} test {test}" if run.update else ""
+            self._print(f"[{self._n_ended}/{len(self._runs)}] {name} {state}{numbers}")
 
     def _print(self, text: str) -> None:
         text = printable(text, keep="\n\t")

@@ -1,7 +1,9 @@
-"""`freeproj train`: one run, in a folder of its own."""
+"""`freeproj train`: one run, in a folder of its own, and in dashboards of others."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import shlex
 from pathlib import Path
@@ -9,25 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from freeproj.cli.options import (
-    json_option,
-    out_option,
-    parse_settings,
-    quiet_option,
-    set_option,
-)
+from freeproj.cli.options import json_option, out_option, quiet_option, set_option
 from freeproj.cli.output import echo, print_json
-from freeproj.cli.stopping import exit_code, explain
-from freeproj.cli.trackers import Tracker, open_trackers
-from freeproj.storage.signals import stoppable, take_stop
+from freeproj.cli.stopping import explain, resumable
+from freeproj.storage.signals import take_stop
 
 if TYPE_CHECKING:
-    from freeproj.experiments.progress import TrainProgress
+    from freeproj.experiments.run import Run
     from freeproj.learning.config import TrainConfig
 
-__all__ = ["summary", "summary_text", "train"]
-
-_SAVED = "Stopped; finished updates are saved. Rerun the same command to resume."
+__all__ = ["Tracker", "open_trackers", "summary", "summary_text", "train"]
 
 
 @click.command()
@@ -40,12 +33,11 @@ _SAVED = "Stopped; finished updates are saved. Rerun the same command to resume.
 @json_option
 def train(
     config: str | None,
-    settings: tuple[str, ...],
+    settings: dict,
     out: Path,
-    tensorboard: bool,
-    wandb: bool,
     quiet: bool,
     as_json: bool,
+    **also: bool,
 ) -> None:
     """Train an agent with the settings in CONFIG: a TOML file, or a preset.
 
@@ -53,29 +45,47 @@ def train(
     Without CONFIG the settings are the paper's. Rerun the same command to resume an
     interrupted run; a finished run is not trained again.
     """
-    from freeproj.experiments.progress import TrainProgress
-    from freeproj.experiments.run import open_run, run_training
-    from freeproj.experiments.settings import flat, read_config
+    from freeproj.experiments.run import open_run
+    from freeproj.experiments.settings import read_config
     from freeproj.storage.threads import n_threads
 
-    chosen = read_config(config, parse_settings(settings))
+    chosen = read_config(config, settings)
     run = open_run(out, chosen)
     if not quiet:
         plural = "s" * (n_threads() > 1)
         echo(f"Training with {n_threads()} thread{plural}.", err=True)
-    trackers = open_trackers(run.folder, flat(chosen), tensorboard, wandb)
+    _train(run, chosen, quiet, **also)
+    found = summary(chosen, run.folder, run.log()[-1])
+    if as_json:
+        print_json(found)
+        return
+    if not quiet:
+        echo(summary_text(chosen, found), err=True)
+    echo(run.folder)
+
+
+def _train(run: Run, config: TrainConfig, quiet: bool, **also: bool) -> None:
+    """Train while progress is shown and dashboards are told; say where a stop led."""
+    from freeproj.experiments.progress import TrainProgress
+    from freeproj.experiments.run import run_training
+    from freeproj.experiments.settings import flat
+
+    trackers = open_trackers(run.folder, flat(config), **also)
+    n_updates = config.n_updates
+
+    def report(row: dict[str, Any]) -> None:
+        progress.show(row)
+        for tracker in trackers:
+            tracker.log(row)
+        take_stop()
+
+    def reached() -> str:
+        return f"after {len(run.log())} of {n_updates} updates; all of them are saved."
+
     try:
-        progress = TrainProgress(chosen, len(run.log()), quiet)
-        with stoppable(_SAVED), progress:
-            run_training(chosen, out, report=_reporter(progress, trackers))
-    except KeyboardInterrupt as stop:
-        done = len(run.log())
-        echo(
-            f"Stopped after {done} of {chosen.n_updates} updates; all of them are "
-            "saved. Rerun the same command to resume.",
-            err=True,
-        )
-        raise SystemExit(exit_code(stop)) from None
+        progress = TrainProgress(config, len(run.log()), quiet)
+        with resumable(reached), progress:
+            run_training(config, run.folder.parent, report=report)
     except OSError as error:
         kept = (
             "The run keeps its last checkpoint: fix this, then rerun the same command "
@@ -88,43 +98,39 @@ def train(
     finally:
         for tracker in trackers:
             tracker.close()
-    found = summary(chosen, run.folder, run.log()[-1])
-    if as_json:
-        print_json(found)
-        return
-    if not quiet:
-        echo(summary_text(chosen, found), err=True)
-    echo(run.folder)
-
-
-def _reporter(progress: TrainProgress, trackers: list[Tracker]):
-    def report(row: dict[str, Any]) -> None:
-        progress.show(row)
-        for tracker in trackers:
-            tracker.log(row)
-        take_stop()
-
-    return report
 
 
 def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a finished run, with the returns to compare them with."""
+    from freeproj.findings.baselines import episode_levels
+
     held_out = config.evaluation.task
-    levels = {t: _levels(t, config) for t in ([held_out] if held_out else config.tasks)}
+
+    def finite(name: str) -> float | None:
+        value = row.get(name, math.nan)
+        return value if math.isfinite(value) else None
+
+    tests = {name: f"test/{name}/episodes" for name in config.test_maps}
+    compared: dict[str, dict[str, float] | None] = {}
+    for task in [held_out] if held_out else config.tasks:
+        known = episode_levels(task, config.n_trials, config.trials != "same_start")
+        levels = {"chance": known.chance, "best open-loop": known.blind}
+        levels["best"] = known.ceiling
+        compared[task] = None if math.isnan(known.chance) else levels
     return {
         "folder": str(folder),
         "updates": row["update"],
         "steps": row["steps"],
-        "train": _or_none(row.get("train/episode_return", math.nan)),
+        "train": finite("train/episode_return"),
         "test": {
             name: {
-                "return": _or_none(row.get(f"{_of(name)}", math.nan)),
-                "std": _or_none(row.get(f"{_of(name)}_std", math.nan)),
-                "episodes": row.get(f"test/{name}/episodes/n_finished"),
+                "return": finite(f"{prefix}/episode_return"),
+                "std": finite(f"{prefix}/episode_return_std"),
+                "episodes": row.get(f"{prefix}/n_finished"),
             }
-            for name in config.test_maps
+            for name, prefix in tests.items()
         },
-        "compare": levels,
+        "compare": compared,
     }
 
 
@@ -142,23 +148,13 @@ def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
             f"{test['episodes']} episodes, ± standard error)"
         )
     for task, level in found["compare"].items():
-        if level is None:
-            lines.append(f"compare   {task}: chance and best return are not known")
-        else:
-            numbers = ", ".join(f"{name} {value:.2f}" for name, value in level.items())
-            lines.append(f"compare   {task}: {numbers}")
+        known = [f"{name} {value:.2f}" for name, value in (level or {}).items()]
+        numbers = ", ".join(known) or "chance and best return are not known"
+        lines.append(f"compare   {task}: {numbers}")
     folder = shlex.quote(found["folder"])
     lines.append(f"next      freeproj watch {folder}")
     lines.append(f"          freeproj evaluate {folder} --map random")
     return "\n".join(lines)
-
-
-def _of(name: str) -> str:
-    return f"test/{name}/episodes/episode_return"
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _why_missing(config: TrainConfig) -> str:
@@ -169,15 +165,71 @@ def _why_missing(config: TrainConfig) -> str:
     return "no episode ended"
 
 
-def _levels(task: str, config: TrainConfig) -> dict[str, float] | None:
-    from freeproj.findings.baselines import episode_levels
+def open_trackers(
+    folder: Path, settings: dict[str, Any], tensorboard: bool, wandb: bool
+) -> list[Tracker]:
+    """Open the trackers that were asked for; a folder's name is the run's stable id."""
+    wanted = {_TensorBoard: tensorboard, _WeightsAndBiases: wandb}
+    return [kind(folder, settings) for kind, is_wanted in wanted.items() if is_wanted]
 
-    fresh = config.trials != "same_start"
-    known = episode_levels(task, config.n_trials, fresh)
-    if math.isnan(known.chance):
-        return None
-    return {
-        "chance": known.chance,
-        "best open-loop": known.blind,
-        "best": known.ceiling,
-    }
+
+class _TensorBoard:
+    def __init__(self, folder: Path, settings: dict[str, Any]):
+        from tensorboardX import SummaryWriter
+
+        self._writer = SummaryWriter(str(folder / "tensorboard"))
+        plain = ((k, v if _is_number(v) else str(v)) for k, v in settings.items())
+        self._settings = dict(plain)
+        self._last: dict[str, float] = {}
+
+    def log(self, row: dict[str, Any]) -> None:
+        for name, value in _scalars(row).items():
+            self._writer.add_scalar(name, value, row["steps"])
+            self._last[name] = value
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Write the settings and the last returns to the tab of hyperparameters."""
+        returns = {k: v for k, v in self._last.items() if k.endswith("episode_return")}
+        if returns:
+            self._writer.add_hparams(self._settings, returns, name=".")
+        self._writer.close()
+
+
+class _WeightsAndBiases:
+    """One run of Weights & Biases per run folder; a resumed run continues it."""
+
+    def __init__(self, folder: Path, settings: dict[str, Any]):
+        import wandb
+
+        group = {k: v for k, v in settings.items() if k != "seed"}
+        text = json.dumps(group, sort_keys=True, default=str)
+        self._run = wandb.init(
+            project="freeproj",
+            name=folder.name,
+            id=folder.name,
+            resume="allow",
+            # Seeds of the same settings stand together.
+            group=f"{settings['task']}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
+            config=settings,
+            dir=str(folder),
+        )
+
+    def log(self, row: dict[str, Any]) -> None:
+        self._run.log(_scalars(row), step=row["steps"])
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+Tracker = _TensorBoard | _WeightsAndBiases
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _scalars(row: dict[str, Any]) -> dict[str, float]:
+    """Return the numbers of a row; missing data is left out, a gap in the curve."""
+    numbers = {k: v for k, v in row.items() if _is_number(v)}
+    return {k: float(v) for k, v in numbers.items() if not math.isnan(v)}

@@ -9,8 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,11 +25,14 @@ __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "Stage", "TrainConf
 
 
 _MOST = 2**31 - 1  # JAX counts in 32 bits
+_COUNT, _COUNT_OR_0 = f"[1, {_MOST}]", f"[0, {_MOST}]"
 _MOST_TRIALS = 2**16  # an evaluation keeps the return of every trial
 _Task = str | Environment | Callable[..., Environment]
 Stage = tuple[tuple[str, Any], ...]  # dotted settings and their values, sorted
 # What the agent is made of cannot change on the way.
 _FIXED = ("seed", "memory", "network", "encoder", "stages")
+_OF_ENV = ("encoder", "frame_threshold", "normalize_observations", "previous_reward")
+_OF_ENV += ("trials", "observation")  # settings that the meta-environment takes
 
 
 def _check(condition: bool, name: str, rule: str, value: Any) -> None:
@@ -38,13 +40,26 @@ def _check(condition: bool, name: str, rule: str, value: Any) -> None:
         raise ValueError(f"`{name}` must {rule}, got {value!r}.")
 
 
-def _check_count(name: str, value: int, least: int = 1, most: int = _MOST) -> None:
-    _check(least <= value <= most, name, f"lie in [{least}, {most}]", value)
+def _check_range(config: Any, interval: str, *names: str, section: str = "") -> None:
+    """Refuse values outside an interval such as "[0, 1)"."""
+    low, high = map(float, interval[1:-1].replace("∞", "inf").split(","))
+    for name in names:
+        value = getattr(config, name)
+        above = value > low or (value == low and interval[0] == "[")
+        below = value < high or (value == high and interval[-1] == "]")
+        _check(above and below, f"{section}{name}", f"lie in {interval}", value)
 
 
-def _check_steps(section: str, n_envs: int, n_steps: int) -> None:
+def _check_sizes(config: Any, section: str = "") -> None:
+    _check_range(config, _COUNT, "n_envs", "n_steps", section=section)
+    steps = config.n_envs * config.n_steps
     name = f"{section}n_envs` · `{section}n_steps"
-    _check(n_envs * n_steps <= _MOST, name, "be below 2^31", n_envs * n_steps)
+    _check(steps <= _MOST, name, "be below 2^31", steps)
+
+
+def _check_choice(config: Any, name: str, *known: str) -> None:
+    value = getattr(config, name)
+    _check(value in known, name, f"be one of {known}", value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,23 +89,14 @@ class PPOConfig:
     averaging: float = 0.0
 
     def __post_init__(self):
-        for name in ("n_epochs", "n_minibatches"):
-            _check_count(name, getattr(self, name))
-        for name in ("max_grad_norm", "clip"):  # infinity: no clipping
-            _check(getattr(self, name) > 0, name, "be positive", getattr(self, name))
-        for name in ("learning_rate", "adam_epsilon"):
-            value = getattr(self, name)
-            _check(0 < value < math.inf, name, "be positive and finite", value)
-        for name in ("discount", "gae_lambda"):
-            value = getattr(self, name)
-            _check(0 <= value <= 1, name, "lie in [0, 1]", value)
-        for name in ("value_weight", "entropy_weight", "advantage_floor"):
-            value = getattr(self, name)
-            _check(0 <= value < math.inf, name, "lie in [0, ∞)", value)
-        _check(0 <= self.averaging < 1, "averaging", "lie in [0, 1)", self.averaging)
-        name, known = "learning_rate_schedule", ("constant", "linear")
-        schedule = self.learning_rate_schedule
-        _check(schedule in known, name, f"be one of {known}", schedule)
+        _check_range(self, _COUNT, "n_epochs", "n_minibatches")
+        _check_range(self, "(0, ∞]", "max_grad_norm", "clip")  # ∞: no clipping
+        _check_range(self, "(0, ∞)", "learning_rate", "adam_epsilon")
+        _check_range(self, "[0, 1]", "discount", "gae_lambda")
+        _check_range(self, "[0, 1)", "averaging")
+        weights = ("value_weight", "entropy_weight", "advantage_floor")
+        _check_range(self, "[0, ∞)", *weights)
+        _check_choice(self, "learning_rate_schedule", "constant", "linear")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +119,8 @@ class NetworkConfig:
     clip_eigenvalues: bool = False
 
     def __post_init__(self):
-        for name, value in dataclasses.asdict(self).items():
-            if not isinstance(value, bool):
-                _check_count(name, value)
+        names = {*dataclasses.asdict(self)} - {"clip_eigenvalues"}
+        _check_range(self, _COUNT, *sorted(names))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +149,8 @@ class EvaluationConfig:
     episodes: bool = True
 
     def __post_init__(self):
-        _check_count("evaluation.every", self.every, least=0)
-        _check_count("evaluation.n_trials", self.n_trials, 0, _MOST_TRIALS)
+        _check_range(self, _COUNT_OR_0, "every", section="evaluation.")
+        _check_range(self, f"[0, {_MOST_TRIALS}]", "n_trials", section="evaluation.")
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
@@ -154,9 +159,7 @@ class EvaluationConfig:
         _check(once, "evaluation.maps", "name each map once", maps)
         for name in maps:
             MAPS.resolve(name)
-        for name in ("n_envs", "n_steps"):
-            _check_count(f"evaluation.{name}", getattr(self, name))
-        _check_steps("evaluation.", self.n_envs, self.n_steps)
+        _check_sizes(self, "evaluation.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,25 +214,20 @@ class TrainConfig:
     stages: tuple[Stage, ...] = ()
 
     def __post_init__(self):
-        if isinstance(self.task, tuple | list):
-            names: Any = tuple(task_name(each) for each in self.task)
-        else:
-            names = task_name(self.task)
-        object.__setattr__(self, "task", names)
+        single = not isinstance(self.task, tuple | list)
+        tasks: Any = (self.task,) if single else self.task
+        names = tuple(map(task_name, tasks))
+        object.__setattr__(self, "task", names[0] if single else names)
         object.__setattr__(self, "memory", as_name(self.memory))
         MEMORIES.resolve(self.memory)
-        for name in ("n_updates", "n_envs", "n_steps"):
-            _check_count(name, getattr(self, name))
-        _check_count("n_trials", self.n_trials, 1, _MOST_TRIALS)
-        _check_steps("", self.n_envs, self.n_steps)
-        for name in ("redraw_every", "frame_size"):
-            _check_count(name, getattr(self, name), least=0)
-        least = self.frame_threshold
-        _check(0 <= least < math.inf, "frame_threshold", "lie in [0, ∞)", least)
+        _check_range(self, _COUNT, "n_updates")
+        _check_sizes(self)
+        _check_range(self, f"[1, {_MOST_TRIALS}]", "n_trials")
+        _check_range(self, _COUNT_OR_0, "redraw_every", "frame_size")
+        _check_range(self, "[0, ∞)", "frame_threshold")
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
-        known, value = ("keep", "rematch", "restart"), self.running_episodes
-        _check(value in known, "running_episodes", f"be one of {known}", value)
-        if self.encoder == "frame" and value == "rematch":
+        _check_choice(self, "running_episodes", "keep", "rematch", "restart")
+        if self.encoder == "frame" and self.running_episodes == "rematch":
             raise ValueError(
                 "`encoder` = 'frame' needs a projection that lasts to the episode's "
                 "end; choose `running_episodes` = 'keep' or 'restart', not 'rematch'."
@@ -274,7 +272,14 @@ class TrainConfig:
 
     def _staged(self, stage: Stage) -> TrainConfig:
         """Return the settings of a stage, as of a run of its own."""
-        return _with(dataclasses.replace(self, stages=()), dict(stage))
+        sections: dict[str, dict[str, Any]] = {"": {"stages": ()}}
+        for key, value in stage:
+            section, _, name = key.rpartition(".")
+            sections.setdefault(section, {})[name] = value
+        changed = sections.pop("")
+        for name, values in sections.items():
+            changed[name] = dataclasses.replace(getattr(self, name), **values)
+        return dataclasses.replace(self, **changed)
 
     @functools.cached_property
     def stage_configs(self) -> tuple[TrainConfig, ...]:
@@ -295,17 +300,12 @@ class TrainConfig:
         return named if isinstance(named, tuple) else (named,)
 
     @property
-    def protocol(self) -> str:
-        """What is held out: `projection`, or the whole `task`."""
-        return "task" if self.evaluation.task else "projection"
-
-    @property
     def test_maps(self) -> tuple[str, ...]:
         """The maps that an evaluation plays: the chosen ones, and `zero` (blind)."""
-        asked = {"none": (), "plain": ("pad",)}.get(
+        maps = {"none": (), "plain": ("pad",)}.get(
             self.observation, self.evaluation.maps
         )
-        return (*asked, *(() if "zero" in asked else ("zero",)))
+        return maps if "zero" in maps else (*maps, "zero")
 
     @property
     def program(self) -> TrainConfig:
@@ -347,39 +347,24 @@ class TrainConfig:
         return self._env(
             tasks,
             self.action_map if by_use else self.evaluation.action_map,
-            n_trials=self.evaluation.n_trials or self.n_trials,
+            self.evaluation.n_trials,
             evaluation_map=fixed,
             keep_words=True,
         )
 
-    def _env(self, tasks: tuple[str, ...], action_map: str, **more: Any) -> MetaEnv:
-        met = (
-            [*self.tasks, self.evaluation.task] if self.evaluation.task else self.tasks
-        )
+    def _env(
+        self, tasks: tuple[str, ...], action_map: str, n_trials: int = 0, **more: Any
+    ) -> MetaEnv:
+        held_out = self.evaluation.task
+        met = [*self.tasks, held_out] if held_out else self.tasks
         widest = max(make(task).observation_space.size for task in met)
         return MetaEnv(
             tasks,
             self.projection,
-            **{"n_trials": self.n_trials} | more,
+            n_trials=n_trials or self.n_trials,
             action_map=action_map,
-            encoder=self.encoder,
             frame_size=self.frame_size or widest,
-            frame_threshold=self.frame_threshold,
-            normalize_observations=self.normalize_observations,
-            previous_reward=self.previous_reward,
             n_actions=common_actions(met).size,
-            trials=self.trials,
-            observation=self.observation,
+            **{name: getattr(self, name) for name in _OF_ENV},
+            **more,
         )
-
-
-def _with(config: TrainConfig, settings: Mapping[str, Any]) -> TrainConfig:
-    """Return settings in which some, by their dotted keys, are others."""
-    sections: dict[str, dict[str, Any]] = {}
-    for key, value in settings.items():
-        section, _, name = key.rpartition(".")
-        sections.setdefault(section, {})[name] = value
-    top = sections.pop("", {})
-    for name, values in sections.items():
-        top[name] = dataclasses.replace(getattr(config, name), **values)
-    return dataclasses.replace(config, **top)

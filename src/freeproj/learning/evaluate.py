@@ -27,37 +27,30 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from freeproj.agents import ActorCritic
-from freeproj.learning.config import TrainConfig
+from freeproj.learning.config import EvaluationConfig, TrainConfig
 from freeproj.learning.rollout import RolloutState, play_step
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams
 from freeproj.projection import matrices
 
-__all__ = [
-    "EpisodeStats",
-    "Evaluation",
-    "check_fits",
-    "evaluate",
-    "evaluate_maps",
-    "evaluation_inputs",
-    "is_tested",
-    "map_norms",
-    "map_table",
-    "named",
-    "run_evaluation",
-]
+__all__ = ["EpisodeStats", "Evaluation", "check_fits", "evaluate", "evaluation_inputs"]
+__all__ += ["is_tested", "map_norms", "map_table", "named", "run_evaluation"]
+
+_COLUMNS = ("episode_return", "episode_return_std", "n_finished", "n_unfinished")
+_PerMap = Float[Array, "*maps"]
+_Counts = Int[Array, "*maps"]
 
 
 class EpisodeStats(NamedTuple):
     """Returns of whole episodes; nan where none was counted."""
 
-    mean_return: Float[Array, "*maps"]
-    std_return: Float[Array, "*maps"]
-    n_finished: Int[Array, "*maps"]
-    n_unfinished: Int[Array, "*maps"]
+    mean_return: _PerMap
+    std_return: _PerMap
+    n_finished: _Counts
+    n_unfinished: _Counts
 
     @property
-    def standard_error(self) -> Float[Array, "*maps"]:
+    def standard_error(self) -> _PerMap:
         """The standard error of the mean return; nan below two episodes."""
         error = self.std_return / jnp.sqrt(self.n_finished)
         return jnp.where(self.n_finished > 1, error, jnp.nan)
@@ -101,10 +94,8 @@ def evaluate(
     check_fits(config.training_env(), env, task)
     plan = config.evaluation
     key_maps, key_play = jax.random.split(key)
-    params, rows = map_table(key_maps, env, chosen, plan.n_envs)
-    found = _compiled(
-        key_play, agent, env, params, rows, len(chosen), plan.n_steps, plan.episodes
-    )
+    data = map_table(key_maps, env, chosen, plan.n_envs)
+    found = _compiled(key_play, agent, env, *data, plan)
     return {
         name: jax.tree.map(lambda leaf, i=i: leaf[i], found)
         for i, name in enumerate(chosen)
@@ -125,13 +116,7 @@ def evaluation_inputs(key: PRNGKeyArray, number: int, config: TrainConfig) -> tu
 
 # One small program instead of the dozen that its lines would be.
 @functools.partial(jax.jit, static_argnums=(2, 3, 4))
-def _inputs(
-    key: PRNGKeyArray,
-    number: Int[Array, ""],
-    env: MetaEnv,
-    maps: tuple[str, ...],
-    n_envs: int,
-) -> tuple:
+def _inputs(key, number, env: MetaEnv, maps: tuple[str, ...], n_envs: int) -> tuple:
     stream = jax.random.fold_in(key, 0x7E57)  # separate from training's
     key_maps, key_test = jax.random.split(jax.random.fold_in(stream, number))
     return key_test, *map_table(key_maps, env, maps, n_envs)
@@ -145,16 +130,10 @@ def run_evaluation(
     config: TrainConfig,
 ) -> Evaluation:
     """Test an agent on what `evaluation_inputs` returns; compilable."""
-    plan, env = config.evaluation, config.evaluation_env()
-    n_maps = len(rows) // plan.n_envs
-    return evaluate_maps(
-        key, agent, env, params, rows, n_maps, plan.n_steps, plan.episodes
-    )
+    return _play(key, agent, config.evaluation_env(), params, rows, config.evaluation)
 
 
-def named(
-    found: Evaluation, maps: tuple[str, ...], axis: int = 0
-) -> dict[str, np.ndarray]:
+def named(found: Evaluation, maps: tuple[str, ...], axis: int = 0) -> dict[str, Any]:
     """Name an evaluation's numbers as they stand in the log, map by map."""
     metrics: dict[str, Any] = {}
     found = jax.device_get(found)  # JAX would compile a program for each number taken
@@ -163,11 +142,11 @@ def named(
         metrics[f"test/{name}/trial_returns"] = one.trial_returns
         metrics[f"test/{name}/trial_counts"] = one.trial_counts
         for counting in ("window", "episodes"):
-            stats, prefix = getattr(one, counting), f"test/{name}/{counting}"
-            metrics[f"{prefix}/episode_return"] = stats.mean_return
-            metrics[f"{prefix}/episode_return_std"] = stats.std_return
-            metrics[f"{prefix}/n_finished"] = stats.n_finished
-            metrics[f"{prefix}/n_unfinished"] = stats.n_unfinished
+            stats: EpisodeStats = getattr(one, counting)
+            columns = zip(_COLUMNS, stats, strict=True)
+            metrics |= {
+                f"test/{name}/{counting}/{key}": value for key, value in columns
+            }
     return metrics
 
 
@@ -213,32 +192,30 @@ def map_norms(env: MetaEnv, maps: Sequence[str]) -> dict[str, float]:
     return {name: fixed.get(name, law.scale if whole else np.nan) for name in maps}
 
 
-def evaluate_maps(
+def _play(
     key: PRNGKeyArray,
     agent: ActorCritic,
     env: MetaEnv,
     params: MetaParams,
     rows: Int[Array, " envs"],
-    n_maps: int,
-    n_steps: int,
-    episodes: bool,
+    plan: EvaluationConfig,
 ) -> Evaluation:
-    """Test an agent on `n_maps` maps at once; compilable.
-
-    Args:
-        rows: the row of the table that each environment is played under, map by map.
-    """
+    """Test an agent in environments under these rows of the table, map by map."""
     key_start, key_play = jax.random.split(key)
-    n_envs = len(rows)
+    n_envs, n_maps, n_steps = len(rows), len(rows) // plan.n_envs, plan.n_steps
+    # The same episodes begin under every map.
+    keys = jnp.concatenate([jax.random.split(key_start, plan.n_envs)] * n_maps)
+    inputs, episodes = jax.vmap(env.reset, in_axes=(0, None, 0))(keys, params, rows)
+    memory, nothing = agent.initial_state(n_envs), jnp.zeros(n_envs)
     tally = _Tally(
-        state=_start(key_start, env, params, agent, rows, n_maps),
+        state=RolloutState(inputs, episodes, memory, nothing),
         step=jnp.zeros((), int),
         window=jnp.zeros((n_envs, 3)),
         first_return=jnp.full(n_envs, jnp.nan),
         trial_sums=jnp.zeros((n_envs, env.n_trials)),
         trials_ended=jnp.zeros(n_envs, int),
     )
-    bound = max(n_steps, env.max_steps) if episodes else n_steps
+    bound = max(n_steps, env.max_steps) if plan.episodes else n_steps
 
     def unfinished(tally: _Tally):
         waiting = jnp.isnan(tally.first_return).any()
@@ -248,24 +225,13 @@ def evaluate_maps(
         key = jax.random.fold_in(key_play, tally.step)
         return _step(key, tally, agent, env, params, n_steps)
 
-    tally = jax.lax.while_loop(unfinished, step, tally)
-    by_map = jax.tree.map(
-        lambda leaf: leaf.reshape(n_maps, n_envs // n_maps, *leaf.shape[1:]),
-        tally[2:],
-    )
+    counted = jax.lax.while_loop(unfinished, step, tally)[2:]
+    split = (n_maps, plan.n_envs)
+    by_map = jax.tree.map(lambda leaf: leaf.reshape(*split, *leaf.shape[1:]), counted)
     return jax.vmap(_summary)(*by_map)
 
 
-_compiled = jax.jit(evaluate_maps, static_argnums=(2, 5, 6, 7))
-
-
-def _start(key, env, params, agent, rows, n_maps) -> RolloutState:
-    """Begin the same episodes under every map."""
-    keys = jax.random.split(key, len(rows) // n_maps)
-    keys = jnp.concatenate([keys] * n_maps)
-    inputs, episodes = jax.vmap(env.reset, in_axes=(0, None, 0))(keys, params, rows)
-    nothing = jnp.zeros(len(rows))
-    return RolloutState(inputs, episodes, agent.initial_state(len(rows)), nothing)
+_compiled = jax.jit(_play, static_argnums=(2, 5))
 
 
 def _step(
@@ -297,21 +263,16 @@ def _step(
 
 def _summary(window, first_return, trial_sums, trials_ended) -> Evaluation:
     count, total, squares = window.sum(axis=0)
-    n_envs = len(first_return)
     # Zero divided by zero: no data is nan.
     mean = total / count
     spread = jnp.sqrt(jnp.maximum(squares / count - mean**2, 0.0))
-    finished = ~jnp.isnan(first_return)
+    n_envs, finished = jnp.asarray(len(first_return), int), ~jnp.isnan(first_return)
+    first = jnp.nanmean(first_return), jnp.nanstd(first_return)
     ended = jnp.arange(trial_sums.shape[1]) < trials_ended[:, None]
     trial_counts = ended.sum(axis=0)
     return Evaluation(
-        window=EpisodeStats(mean, spread, count.astype(int), jnp.asarray(n_envs, int)),
-        episodes=EpisodeStats(
-            jnp.nanmean(first_return),
-            jnp.nanstd(first_return),
-            finished.sum(),
-            (~finished).sum(),
-        ),
+        window=EpisodeStats(mean, spread, count.astype(int), n_envs),
+        episodes=EpisodeStats(*first, finished.sum(), (~finished).sum()),
         trial_returns=jnp.where(ended, trial_sums, 0).sum(axis=0) / trial_counts,
         trial_counts=trial_counts,
     )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import optax
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
 from freeproj.learning import ppo
@@ -42,8 +42,7 @@ def learn(
     config: TrainConfig,
 ) -> tuple[ActorCritic, PyTree, Metrics]:
     """Run all epochs; a minibatch consists of whole environments over all of time."""
-    n_envs, plan = config.n_envs, config.ppo
-    optimizer = optimizer_of(config)
+    plan, optimizer = config.ppo, optimizer_of(config)
 
     # One vector: Adam and clipping are then one pass each, not one for every leaf.
     weights, to_agent = ravel_pytree(agent)
@@ -54,18 +53,18 @@ def learn(
 
     def minibatch(carry, chosen):
         weights, moments = carry
-        part = _take_envs(batch, chosen)
+        # Whole environments: axis 1 of what has time, axis 0 of memories.
+        timed = jax.tree.map(lambda leaf: leaf[:, chosen], batch[:2])
+        memory = jax.tree.map(lambda leaf: leaf[chosen], batch.memory)
+        part = Batch(timed[0], timed[1], memory)
         gradient, losses = jax.grad(loss, has_aux=True)(weights, part)
         losses["loss/gradient_norm"] = optax.tree.norm(gradient)
         changes, moments = optimizer.update(gradient, moments)
         return (weights + changes, moments), losses
 
-    def orders(key):
-        order = jax.random.permutation(key, n_envs)
-        return order.reshape(plan.n_minibatches, -1)
-
-    chosen = jax.vmap(orders)(jax.random.split(key, plan.n_epochs))
-    chosen = chosen.reshape(plan.n_epochs * plan.n_minibatches, -1)
+    keys = jax.random.split(key, plan.n_epochs)
+    orders = jax.vmap(lambda key: jax.random.permutation(key, config.n_envs))(keys)
+    chosen = orders.reshape(plan.n_epochs * plan.n_minibatches, -1)
     carry, losses = jax.lax.scan(minibatch, (weights, moments), chosen)
     opt_state = _map_agents(lambda _, flat: to_agent(flat), opt_state, carry[1])
     means = {name: loss.mean() for name, loss in losses.items()}
@@ -75,36 +74,25 @@ def learn(
 def _loss(
     agent: ActorCritic, batch: Batch, env: MetaEnv, config: TrainConfig
 ) -> tuple[Float[Array, ""], Metrics]:
+    """Return policy loss + c_1 value loss - c_2 entropy, and its parts."""
     rollout, plan = batch.rollout, config.ppo
     fresh = first_steps(env, rollout.inputs)
     policy, values, _ = agent.sequence(
         rollout.inputs, batch.memory, fresh, rollout.mask
     )
-    log_prob = policy.log_prob(rollout.action)
+    new, old = policy.log_prob(rollout.action), rollout.log_prob
     targets = batch.advantages + rollout.value
     estimates = ppo.normalize(batch.advantages, plan.advantage_floor)
-    policy_loss = ppo.policy_loss(log_prob, rollout.log_prob, estimates, plan.clip)
-    value_loss = ppo.value_loss(values, rollout.value, targets, plan.clip)
-    entropy = policy.entropy().mean()
-    total = ppo.total_loss(
-        policy_loss, value_loss, entropy, plan.value_weight, plan.entropy_weight
-    )
-    return total, {
-        "loss/policy": policy_loss,
-        "loss/value": value_loss,
-        "loss/entropy": entropy,
-        "loss/approximate_kl": ppo.approximate_kl(log_prob, rollout.log_prob),
-        "loss/clip_fraction": ppo.clip_fraction(log_prob, rollout.log_prob, plan.clip),
+    parts = {
+        "loss/policy": ppo.policy_loss(new, old, estimates, plan.clip),
+        "loss/value": ppo.value_loss(values, rollout.value, targets, plan.clip),
+        "loss/entropy": policy.entropy().mean(),
+        "loss/approximate_kl": ppo.approximate_kl(new, old),
+        "loss/clip_fraction": ppo.clip_fraction(new, old, plan.clip),
         "loss/explained_variance": ppo.explained_variance(rollout.value, targets),
     }
-
-
-def _take_envs(batch: Batch, chosen: Int[Array, " envs"]) -> Batch:
-    """Take whole environments: axis 1 of what has time, axis 0 of memories."""
-    rollout, advantages = jax.tree.map(
-        lambda leaf: leaf[:, chosen], (batch.rollout, batch.advantages)
-    )
-    return Batch(rollout, advantages, jax.tree.map(lambda x: x[chosen], batch.memory))
+    total = parts["loss/policy"] + plan.value_weight * parts["loss/value"]
+    return total - plan.entropy_weight * parts["loss/entropy"], parts
 
 
 def _map_agents(function: Callable, tree: PyTree, *others: PyTree) -> PyTree:
@@ -112,17 +100,13 @@ def _map_agents(function: Callable, tree: PyTree, *others: PyTree) -> PyTree:
 
     Of further trees, such as states with vectors instead, take the same places.
     """
+
+    def place(leaf, *rest):
+        is_agent = isinstance(leaf, ActorCritic)
+        return function(leaf, *rest) if is_agent else (*rest, leaf)[0]
+
     return jax.tree.map(
-        lambda leaf, *rest: (
-            function(leaf, *rest)
-            if isinstance(leaf, ActorCritic)
-            else rest[0]
-            if rest
-            else leaf
-        ),
-        tree,
-        *others,
-        is_leaf=lambda leaf: isinstance(leaf, ActorCritic),
+        place, tree, *others, is_leaf=lambda leaf: isinstance(leaf, ActorCritic)
     )
 
 
@@ -139,7 +123,5 @@ def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:
     if plan.learning_rate_schedule == "linear":
         n_steps = config.n_updates * plan.n_epochs * plan.n_minibatches
         rate = optax.linear_schedule(plan.learning_rate, 0.0, n_steps)
-    return optax.chain(
-        optax.clip_by_global_norm(plan.max_grad_norm),
-        optax.adam(rate, eps=plan.adam_epsilon),
-    )
+    adam = optax.adam(rate, eps=plan.adam_epsilon)
+    return optax.chain(optax.clip_by_global_norm(plan.max_grad_norm), adam)

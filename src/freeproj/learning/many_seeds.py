@@ -19,32 +19,15 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Bool, PRNGKeyArray
 
+from freeproj.learning import evaluate as testing
+from freeproj.learning import train as one_seed
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.evaluate import (
-    evaluation_inputs,
-    is_tested,
-    named,
-    run_evaluation,
-)
 from freeproj.learning.learn import Metrics
-from freeproj.learning.train import (
-    DivergedError,
-    TrainResult,
-    TrainState,
-    check_finite,
-    draw_params,
-    log_row,
-    start,
-    update,
-)
+from freeproj.learning.train import DivergedError, TrainResult, TrainState, check_finite
 from freeproj.meta.inputs import MetaParams
 from freeproj.storage.cache import compiled, use_cache
 
 __all__ = ["train_seeds"]
-
-
-def _say_nothing(*_: Any) -> None:
-    """Take a report and do nothing with it."""
 
 
 def train_seeds(
@@ -52,21 +35,18 @@ def train_seeds(
     config: TrainConfig,
     *,
     states: Sequence[TrainState | None] = (),
-    report: Callable[[int, TrainState, dict[str, Any]], None] = _say_nothing,
-    diverge: Callable[[int, DivergedError], None] = _say_nothing,
+    report: Callable[[int, TrainState, dict[str, Any]], None] = lambda *_: None,
+    diverge: Callable[[int, DivergedError], None] = lambda *_: None,
 ) -> list[TrainResult | DivergedError]:
     """Train one agent for each key; return what came of each, in order.
 
-    Args:
-        states: for each key the state to resume from, None to start.
-        report: called after each update with a seed's position, state and row of the
-            log.
-        diverge: called with the position and the error of a seed that diverges.
+    With `states` the runs resume from there; None starts one. `report` is called after
+    each update with a seed's position, state and row of the log, `diverge` with the
+    position and the error of a seed that diverges.
     """
     use_cache()
-    given = states or [None] * len(keys)
-    pairs = zip(keys, given, strict=True)
-    begun = [start(key, config) if old is None else old for key, old in pairs]
+    pairs = zip(keys, states or [None] * len(keys), strict=True)
+    begun = [one_seed.start(key, config) if old is None else old for key, old in pairs]
     state = _spread(_stacked(begun))
     step, test = _programs(config.program)
     ends: dict[int, DivergedError] = {}
@@ -75,16 +55,20 @@ def train_seeds(
     while np.any(done < config.n_updates):
         number = int(done.min()) + 1
         moving = done < number
-        params = _spread(_stacked([draw_params(key, config, number) for key in keys]))
+        params = _spread(
+            _stacked([one_seed.draw_params(key, config, number) for key in keys])
+        )
         state, metrics = step(state, params, moving)
-        if is_tested(number, config):
-            data = [evaluation_inputs(key, number, config) for key in keys]
+        if testing.is_tested(number, config):
+            data = [testing.evaluation_inputs(key, number, config) for key in keys]
             found = test(state.tested, *_spread(_stacked(data)))
-            metrics |= named(found, config.test_maps, 1)
+            metrics |= testing.named(found, config.test_maps, 1)
         metrics, singles = jax.device_get(metrics), _unstacked(state, len(keys))
         for i in map(int, np.flatnonzero(moving)):
+            one = {name: values[i] for name, values in metrics.items()}
             try:
-                row = _row(number, metrics, i, config)
+                check_finite(number, one)
+                row = one_seed.log_row(number, one, config)
             except DivergedError as error:
                 ends[i], done[i] = error, config.n_updates  # no more updates
                 diverge(i, error)
@@ -92,24 +76,15 @@ def train_seeds(
                 done[i] = number
                 logs[i].append(row)
                 report(i, singles[i], row)
-    agents = _unstacked(state.tested, len(keys))
-    results = map(TrainResult, agents, logs)
+    results = map(TrainResult, _unstacked(state.tested, len(keys)), logs)
     return [ends.get(i, result) for i, result in enumerate(results)]
-
-
-def _row(
-    number: int, metrics: dict[str, Any], i: int, config: TrainConfig
-) -> dict[str, Any]:
-    one = {name: values[i] for name, values in metrics.items()}
-    check_finite(number, one)
-    return log_row(number, one, config)
 
 
 @functools.lru_cache(maxsize=4)
 def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
     """Return update and test of all seeds, traced and compiled once."""
     step = jax.vmap(functools.partial(_update, config=program))
-    test = jax.vmap(functools.partial(run_evaluation, config=program))
+    test = jax.vmap(functools.partial(testing.run_evaluation, config=program))
     return compiled(step, donate_argnums=0), compiled(test)
 
 
@@ -117,7 +92,7 @@ def _update(
     state: TrainState, params: MetaParams, moving: Bool[Array, ""], config: TrainConfig
 ) -> tuple[TrainState, Metrics]:
     """Update a seed, or leave it as it is if it has to wait or has ended."""
-    after, metrics = update(state, params, config)
+    after, metrics = one_seed.update(state, params, config)
     kept = jax.tree.map(lambda new, old: jnp.where(moving, new, old), after, state)
     return kept, metrics
 

@@ -17,18 +17,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-__all__ = [
-    "advantages",
-    "approximate_kl",
-    "clip_fraction",
-    "explained_variance",
-    "normalize",
-    "policy_loss",
-    "total_loss",
-    "value_loss",
-]
+__all__ = ["advantages", "approximate_kl", "clip_fraction", "explained_variance"]
+__all__ += ["normalize", "policy_loss", "value_loss"]
 
 _Rollout = Float[Array, "time batch"]
+_Steps = Float[Array, "*shape"]
 _Scalar = Float[Array, ""]
 
 
@@ -44,11 +37,8 @@ def advantages(
 
     The end of an episode cuts the return; the end of a trial within an episode does
     not. To let an episode that only ran out of time keep its value, add `discount`
-    times the value after its last step to that step's reward.
-
-    Args:
-        last_value: value of the observation that follows the last step.
-        dones: true where the step was the last of its episode.
+    times the value after its last step to that step's reward. `last_value` is that of
+    the observation after the last step; `dones` marks the last steps of episodes.
     """
     ahead = discount * (1 - dones.astype(values.dtype))
     following = jnp.concatenate([values[1:], last_value[None]])
@@ -63,22 +53,14 @@ def advantages(
     return jax.lax.scan(step, nothing, (deltas, ahead), reverse=True)[1]
 
 
-def normalize(
-    advantages: Float[Array, "*shape"], floor: float = 0.0
-) -> Float[Array, "*shape"]:
-    """Return the advantages with mean 0 and variance 1; zeros if all are equal.
-
-    They are divided by max(standard deviation, `floor`).
-    """
+def normalize(advantages: _Steps, floor: float = 0.0) -> _Steps:
+    """Centre the advantages, divide by max(std, floor); zeros if all are equal."""
     centred, spread = advantages - advantages.mean(), advantages.std()
     return centred / ((jnp.maximum(spread, floor) if floor else spread) + 1e-8)
 
 
 def policy_loss(
-    log_prob: Float[Array, "*shape"],
-    old_log_prob: Float[Array, "*shape"],
-    advantages: Float[Array, "*shape"],
-    clip: float,
+    log_prob: _Steps, old_log_prob: _Steps, advantages: _Steps, clip: float
 ) -> _Scalar:
     """Return -mean min(ρ A, clip(ρ, 1 - ε, 1 + ε) A)."""
     ratio = jnp.exp(log_prob - old_log_prob)
@@ -87,10 +69,7 @@ def policy_loss(
 
 
 def value_loss(
-    values: Float[Array, "*shape"],
-    old_values: Float[Array, "*shape"],
-    targets: Float[Array, "*shape"],
-    clip: float,
+    values: _Steps, old_values: _Steps, targets: _Steps, clip: float
 ) -> _Scalar:
     """Return ½ mean max((V - R)², (V_clipped - R)²)."""
     clipped = old_values + jnp.clip(values - old_values, -clip, clip)
@@ -98,36 +77,19 @@ def value_loss(
     return 0.5 * errors.mean()
 
 
-def total_loss(
-    policy_loss: _Scalar,
-    value_loss: _Scalar,
-    entropy: _Scalar,
-    value_weight: float,
-    entropy_weight: float,
-) -> _Scalar:
-    """Return policy loss + c_1 value loss - c_2 entropy."""
-    return policy_loss + value_weight * value_loss - entropy_weight * entropy
-
-
-def approximate_kl(
-    log_prob: Float[Array, "*shape"], old_log_prob: Float[Array, "*shape"]
-) -> _Scalar:
+def approximate_kl(log_prob: _Steps, old_log_prob: _Steps) -> _Scalar:
     """Return mean(ρ - 1 - log ρ): unbiased for KL(π_old, π), and never negative."""
     log_ratio = log_prob - old_log_prob
     return jnp.mean(jnp.expm1(log_ratio) - log_ratio)
 
 
-def clip_fraction(
-    log_prob: Float[Array, "*shape"], old_log_prob: Float[Array, "*shape"], clip: float
-) -> _Scalar:
+def clip_fraction(log_prob: _Steps, old_log_prob: _Steps, clip: float) -> _Scalar:
     """Return the share of steps whose ratio left [1 - ε, 1 + ε]."""
     ratio = jnp.exp(log_prob - old_log_prob)
     return jnp.mean((jnp.abs(ratio - 1) > clip).astype(ratio.dtype))
 
 
-def explained_variance(
-    values: Float[Array, "*shape"], targets: Float[Array, "*shape"]
-) -> _Scalar:
+def explained_variance(values: _Steps, targets: _Steps) -> _Scalar:
     """Return 1 - Var(R - V) / Var(R); nan where R does not vary."""
     variance = targets.var()
     share = 1 - (targets - values).var() / jnp.where(variance > 0, variance, 1)

@@ -17,14 +17,10 @@ from freeproj.agents import ActorCritic
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams, MetaState
 
-__all__ = [
-    "Rollout",
-    "RolloutState",
-    "collect",
-    "first_steps",
-    "play_step",
-    "start_rollout",
-]
+__all__ = ["Rollout", "RolloutState", "collect", "first_steps", "play_step"]
+__all__ += ["start_rollout"]
+
+_Steps = Float[Array, "*time envs"]
 
 
 class RolloutState(NamedTuple):
@@ -41,12 +37,12 @@ class Rollout(NamedTuple):
 
     inputs: Float[Array, "*time envs inputs"]
     action: Array
-    log_prob: Float[Array, "*time envs"]
-    value: Float[Array, "*time envs"]
-    reward: Float[Array, "*time envs"]
+    log_prob: _Steps
+    value: _Steps
+    reward: _Steps
     done: Bool[Array, "*time envs"]  # the episode ended with this step
     mask: Bool[Array, "*time envs actions"] | None
-    finished_return: Float[Array, "*time envs"]  # of the episode, where done, else 0
+    finished_return: _Steps  # of the episode, where done, else 0
     task: Int[Array, "*time envs"]
 
 
@@ -59,9 +55,7 @@ def start_rollout(
     return RolloutState(inputs, episodes, agent.initial_state(n_envs), nothing)
 
 
-def first_steps(
-    env: MetaEnv, inputs: Float[Array, "*batch inputs"]
-) -> Bool[Array, "*batch"]:
+def first_steps(env: MetaEnv, inputs: Float[Array, "..."]) -> Bool[Array, "..."]:
     """Mask of the steps that start an episode; the agent's memory is reset there."""
     return inputs[..., env.layout["first_step"].start] > 0.5
 
@@ -82,8 +76,7 @@ def collect(
 
     def step(state: RolloutState, now) -> tuple[RolloutState, Rollout]:
         key, noise = now
-        state, happened, _ = play_step(key, noise, env, params, agent, state)
-        return state, happened
+        return play_step(key, noise, env, params, agent, state)[:2]
 
     state, rollout = jax.lax.scan(step, state, (keys, noise))
     fresh = first_steps(env, state.inputs)
@@ -101,10 +94,11 @@ def play_step(
 ) -> tuple[RolloutState, Rollout, dict[str, Any]]:
     """Let the agent act once in every environment; return what happened, and `info`.
 
-    Args:
-        noise: the noise from `agent.noise` with which the policy samples its actions.
+    With the noise, from `agent.noise`, the policy samples its actions.
     """
-    mask = _masks(env, state.episodes)
+    one = jax.tree.map(lambda leaf: leaf[0], state.episodes)
+    is_masked = env.action_mask(one) is not None
+    mask = jax.vmap(env.action_mask)(state.episodes) if is_masked else None
     fresh = first_steps(env, state.inputs)
     policy, value, memory = agent.step(state.inputs, state.memory, fresh, mask)
     action = policy.sample_with(noise)
@@ -112,23 +106,10 @@ def play_step(
         key, state.episodes, action, params
     )
     so_far = state.episode_return + reward
+    finished, log_prob = jnp.where(done, so_far, 0.0), policy.log_prob(action)
+    seen, task = state.inputs, info["task"]
     happened = Rollout(
-        inputs=state.inputs,
-        action=action,
-        log_prob=policy.log_prob(action),
-        value=value,
-        reward=reward,
-        done=done,
-        mask=mask,
-        finished_return=jnp.where(done, so_far, 0.0),
-        task=info["task"],
+        seen, action, log_prob, value, reward, done, mask, finished, task
     )
     following = RolloutState(inputs, episodes, memory, jnp.where(done, 0.0, so_far))
     return following, happened, info
-
-
-def _masks(env: MetaEnv, episodes: MetaState) -> Bool[Array, "envs actions"] | None:
-    one = jax.tree.map(lambda leaf: leaf[0], episodes)
-    if env.action_mask(one) is None:
-        return None
-    return jax.vmap(env.action_mask)(episodes)

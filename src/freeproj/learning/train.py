@@ -10,11 +10,11 @@ Evaluation has its own stream of keys and cannot affect training. (Appendices D.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import jax
@@ -23,37 +23,18 @@ from jax.stages import Wrapped
 from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
 from freeproj.agents import ActorCritic
+from freeproj.learning import evaluate as testing
 from freeproj.learning import ppo
 from freeproj.learning.config import NetworkConfig, TrainConfig
-from freeproj.learning.evaluate import (
-    evaluation_inputs,
-    is_tested,
-    named,
-    run_evaluation,
-)
 from freeproj.learning.learn import Batch, Metrics, learn, start_optimizer
 from freeproj.learning.rollout import Rollout, RolloutState, collect, start_rollout
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams
-from freeproj.projection.spaces import Box, Discrete
 from freeproj.storage.cache import compiled, compiled_once, use_cache
 from freeproj.storage.threads import n_threads
 
-__all__ = [
-    "DivergedError",
-    "TrainResult",
-    "TrainState",
-    "check_finite",
-    "draw_params",
-    "draws_before",
-    "log_row",
-    "next_stage",
-    "seed_key",
-    "start",
-    "start_shapes",
-    "train",
-    "update",
-]
+__all__ = ["DivergedError", "TrainResult", "TrainState", "check_finite", "draw_params"]
+__all__ += ["log_row", "seed_key", "start", "start_shapes", "train", "update"]
 
 
 class TrainState(NamedTuple):
@@ -94,14 +75,10 @@ class TrainResult(NamedTuple):
     log: list[dict[str, Any]]
 
     def __repr__(self) -> str:
-        tested = {
-            name.split("/")[1]: value
+        last = ", ".join(
+            f"{name.split('/')[1]} {f'{value:.2f}' if math.isfinite(value) else '–'}"
             for name, value in (self.log[-1] if self.log else {}).items()
             if name.startswith("test/") and name.endswith("episodes/episode_return")
-        }
-        last = ", ".join(
-            f"{name} {value:.2f}" if math.isfinite(value) else f"{name} –"
-            for name, value in tested.items()
         )
         return f"TrainResult({len(self.log)} updates; test {last or '– (not tested)'})"
 
@@ -127,25 +104,24 @@ def train(
         place = config.stage_of(number)
         stage = config.stage_configs[place]
         if place != config.stage_of(number - 1) and number > 1:
-            now = next_stage(key, now, stage)
+            now = _next_stage(key, now, stage)
         step, test = _programs(stage.program)
-        if (place, draws_before(number, stage)) != phase:
-            phase = place, draws_before(number, stage)
+        if (place, _draws_before(number, stage)) != phase:
+            phase = place, _draws_before(number, stage)
             params = draw_params(key, stage, number)
         for job in ready[:1]:
             job.result()
         now, metrics = step(now, params)
         metrics = jax.device_get(metrics)
         check_finite(number, metrics)
-        if is_tested(number, config):
+        if testing.is_tested(number, config):
             for job in ready:
                 job.result()
-            found = test(now.tested, *evaluation_inputs(key, number, stage))
-            metrics |= named(found, stage.test_maps)
-        row = log_row(number, metrics, stage)
-        log.append(row)
+            found = test(now.tested, *testing.evaluation_inputs(key, number, stage))
+            metrics |= testing.named(found, stage.test_maps)
+        log.append(log_row(number, metrics, stage))
         if report is not None:
-            report(now, row)
+            report(now, log[-1])
     return TrainResult(now.tested, log)
 
 
@@ -158,7 +134,7 @@ def seed_key(seed: int) -> PRNGKeyArray:
 def draw_params(key: PRNGKeyArray, config: TrainConfig, number: int = 1) -> MetaParams:
     """Draw the matrices of the rollout of an update, a function of key and number."""
     draw = compiled_once(_draw, 2)
-    return draw(key, draws_before(number, config), config.training_env())
+    return draw(key, _draws_before(number, config), config.training_env())
 
 
 def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
@@ -166,16 +142,24 @@ def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
     # Several small programs compile faster than a large one, and runs that differ in
     # other settings share them.
     key_agent, key_rollout, key_updates = compiled_once(_split, quick=True)(key)
-    program = config.program
-    env = program.training_env()
+    env = config.program.training_env()
     agent = compiled_once(_draw_agent, 1, 2, 3, 4, quick=True)(
         key_agent, env.input_size, env.action_space, config.memory, config.network
     )
-    optimizer = compiled_once(start_optimizer, 1, quick=True)(agent, program)
-    begin = compiled_once(start_rollout, 1, 4, quick=True)
-    rollout = begin(key_rollout, env, draw_params(key, config), agent, config.n_envs)
+    params = draw_params(key, config)
+    optimizer, rollout = _begin(key_rollout, agent, params, config)
     average = _copied(agent) if config.ppo.averaging else None
     return TrainState(agent, optimizer, rollout, key_updates, jnp.asarray(0), average)
+
+
+def _begin(
+    key: PRNGKeyArray, agent: ActorCritic, params: MetaParams, config: TrainConfig
+) -> tuple[PyTree, RolloutState]:
+    """Return the optimiser's state before learning, and new episodes."""
+    program = config.program
+    optimizer = compiled_once(start_optimizer, 1, quick=True)(agent, program)
+    begin = compiled_once(start_rollout, 1, 4, quick=True)
+    return optimizer, begin(key, program.training_env(), params, agent, config.n_envs)
 
 
 def start_shapes(config: TrainConfig) -> tuple[TrainState, MetaParams]:
@@ -187,17 +171,12 @@ def start_shapes(config: TrainConfig) -> tuple[TrainState, MetaParams]:
     return jax.eval_shape(both, jax.random.key(0))
 
 
-def next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> TrainState:
+def _next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> TrainState:
     """Begin new episodes under other settings; the agent stays, Adam starts anew."""
     number = int(state.n_done) + 1
     key_rollout = jax.random.fold_in(jax.random.fold_in(key, 0x57A6E), number)
-    env = stage.program.training_env()
     params = draw_params(key, stage, number)
-    begin = compiled_once(start_rollout, 1, 4, quick=True)
-    rollout = begin(key_rollout, env, params, state.agent, stage.n_envs)
-    optimizer = compiled_once(start_optimizer, 1, quick=True)(
-        state.agent, stage.program
-    )
+    optimizer, rollout = _begin(key_rollout, state.agent, params, stage)
     average = None
     if stage.ppo.averaging:
         average = _copied(state.agent) if state.average is None else state.average
@@ -213,30 +192,23 @@ def update(
     """
     key, key_restart, key_collect, key_learn = jax.random.split(state.key, 4)
     env = config.training_env()
-    before = _redrawn(key_restart, env, state, params, config)
+    before = _redrawn(key_restart, state, params, config)
     after, rollout, last_value = collect(
         key_collect, env, params, state.agent, before, config.n_steps
     )
-    estimates = ppo.advantages(
-        rollout.reward,
-        rollout.value,
-        last_value,
-        rollout.done,
-        config.ppo.discount,
-        config.ppo.gae_lambda,
-    )
+    played = rollout.reward, rollout.value, last_value, rollout.done
+    estimates = ppo.advantages(*played, config.ppo.discount, config.ppo.gae_lambda)
     batch = Batch(rollout, estimates, before.memory)
     agent, optimizer, losses = learn(
         key_learn, state.agent, state.optimizer, batch, env, config
     )
     metrics = {**_returns(rollout, env, config.n_envs), **losses}
     metrics["finite"] = _finite(rollout, losses, agent)
-    average = _averaged(state, agent, config.ppo.averaging)
-    done = state.n_done + 1
+    average, done = _averaged(state, agent, config), state.n_done + 1
     return TrainState(agent, optimizer, after, key, done, average), metrics
 
 
-def draws_before(number: int, config: TrainConfig) -> int:
+def _draws_before(number: int, config: TrainConfig) -> int:
     """Count the draws of matrices before the rollout of an update."""
     return (number - 1) // config.redraw_every if config.redraw_every else 0
 
@@ -269,7 +241,7 @@ def log_row(
 def _programs(program: TrainConfig) -> tuple[Wrapped, Wrapped]:
     """Return update and test, compiled once for all runs that share programs."""
     step = compiled(functools.partial(update, config=program), donate_argnums=0)
-    return step, compiled(functools.partial(run_evaluation, config=program))
+    return step, compiled(functools.partial(testing.run_evaluation, config=program))
 
 
 def _compile_ahead(key: PRNGKeyArray, config: TrainConfig) -> tuple[Future, Future]:
@@ -285,27 +257,18 @@ def _compile_ahead(key: PRNGKeyArray, config: TrainConfig) -> tuple[Future, Futu
     step, test = _programs(config.program)
     pool = ThreadPoolExecutor(2)  # XLA compiles without Python's lock
     update = pool.submit(lambda: step.lower(state, params).compile())
-    if is_tested(1, config):
-        data = jax.eval_shape(lambda: evaluation_inputs(key, 1, config))
+    if testing.is_tested(1, config):
+        data = jax.eval_shape(lambda: testing.evaluation_inputs(key, 1, config))
         later = pool.submit(lambda: test.lower(state.tested, *data).compile())
     pool.shutdown(wait=False)
     return update, later
 
 
-def _draw_agent(
-    key: PRNGKeyArray,
-    input_size: int,
-    action_space: Box | Discrete,
-    memory: str,
-    network: NetworkConfig,
-) -> ActorCritic:
-    sizes = dataclasses.asdict(network)
-    return ActorCritic.create(key, input_size, action_space, memory, **sizes)
+def _draw_agent(key, n_inputs, space, memory: str, network: NetworkConfig):
+    return ActorCritic.create(key, n_inputs, space, memory, **asdict(network))
 
 
-def _draw(
-    key: PRNGKeyArray, n_before: int | Int[Array, ""], env: MetaEnv
-) -> MetaParams:
+def _draw(key: PRNGKeyArray, n_before: Any, env: MetaEnv) -> MetaParams:
     stream = jax.random.fold_in(key, 0xBA5E)
     return env.draw_params(jax.random.fold_in(stream, n_before))
 
@@ -315,14 +278,10 @@ def _split(key: PRNGKeyArray) -> tuple[PRNGKeyArray, ...]:
 
 
 def _redrawn(
-    key: PRNGKeyArray,
-    env: MetaEnv,
-    state: TrainState,
-    params: MetaParams,
-    config: TrainConfig,
+    key: PRNGKeyArray, state: TrainState, params: MetaParams, config: TrainConfig
 ) -> RolloutState:
     """Apply new matrices to unfinished episodes, as `running_episodes` says."""
-    before = state.rollout
+    before, env = state.rollout, config.training_env()
     if config.running_episodes == "rematch":
         moved = jax.vmap(env.with_params, in_axes=(0, 0, None))
         inputs, episodes = moved(before.inputs, before.episodes, params)
@@ -335,13 +294,13 @@ def _redrawn(
 
 
 def _averaged(
-    state: TrainState, agent: ActorCritic, averaging: float
+    state: TrainState, agent: ActorCritic, config: TrainConfig
 ) -> ActorCritic | None:
     """Return a A + (1 - a) agent; early on a is less, so that no start is in A."""
     if state.average is None:
         return None
     n_done = state.n_done.astype(float)
-    past = jnp.minimum(averaging, n_done / (n_done + 1))
+    past = jnp.minimum(config.ppo.averaging, n_done / (n_done + 1))
     return jax.tree.map(lambda a, b: b + past * (a - b), state.average, agent)
 
 
@@ -370,8 +329,11 @@ _QUANTITIES = ("reward", "loss", "gradient", "weights")
 
 def _finite(rollout: Rollout, losses: Metrics, agent: ActorCritic) -> Bool[Array, "4"]:
     """Flag which of `_QUANTITIES` are finite."""
-    reward = jnp.isfinite(rollout.reward).all()
-    loss = jnp.isfinite(losses["loss/policy"]) & jnp.isfinite(losses["loss/value"])
-    gradient = jnp.isfinite(losses["loss/gradient_norm"])
-    weights = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(agent)]
-    return jnp.stack([reward, loss, gradient, jnp.stack(weights).all()])
+    loss = (losses["loss/policy"], losses["loss/value"])
+    parts = (rollout.reward, loss, losses["loss/gradient_norm"], agent)
+    return jnp.stack([_is_finite(part) for part in parts])
+
+
+def _is_finite(tree: PyTree) -> Bool[Array, ""]:
+    leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]
+    return jnp.stack(leaves).all()

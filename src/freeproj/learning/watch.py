@@ -57,26 +57,23 @@ def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Fr
     """Play one episode with sampled actions; yield a frame for each step."""
     key_params, key_start, key_play = jax.random.split(jax.random.key(seed), 3)
     params = env.draw_params(key_params)
-    state = jax.jit(start_rollout, static_argnums=(1, 4))(
-        key_start, env, params, agent, 1
-    )
+    start = jax.jit(start_rollout, static_argnums=(1, 4))
     step = jax.jit(play_step, static_argnums=2)
+    state = start(key_start, env, params, agent, 1)
     index = int(state.episodes.task[0])
-    task, seen = env.tasks[index], env.layout["observation"]
-    returns = [0.0]
+    task, returns = env.tasks[index], [0.0]
     for number in range(env.max_steps):
         key_noise, key_env = jax.random.split(jax.random.fold_in(key_play, number))
-        noise = agent.noise(key_noise, (1,))
-        before = state
+        noise, before = agent.noise(key_noise, (1,)), state
         state, happened, info = step(key_env, noise, env, params, agent, before)
-        returns[-1] += float(happened.reward[0])
-        ended = bool(info["trial_ended"][0])
+        reward, ended = float(happened.reward[0]), bool(info["trial_ended"][0])
+        returns[-1] += reward
         yield Frame(
             env=task,
             state=jax.tree.map(lambda leaf: leaf[0], before.episodes.current[index]),
-            seen=np.asarray(before.inputs[0, seen]),
+            seen=np.asarray(before.inputs[0, env.layout["observation"]]),
             action=_named(task, np.asarray(happened.action[0])),
-            reward=float(happened.reward[0]),
+            reward=reward,
             trial=int(info["trial"][0]),
             n_trials=env.n_trials,
             trial_ended=ended,
@@ -84,8 +81,7 @@ def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Fr
         )
         if happened.done[0]:
             return
-        if ended:
-            returns.append(0.0)
+        returns += [0.0] if ended else []
 
 
 def _named(task: Environment, action: np.ndarray) -> str:

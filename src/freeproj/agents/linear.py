@@ -1,22 +1,31 @@
-"""S5: stacked diagonal linear recurrences with gated linear units between them.
+"""Memories that are linear recurrences with gated linear units between layers.
 
-One layer with model size H and P complex states computes, for rows u,
+One layer of S5 with model size H and P complex states computes, for rows u,
 
     x_t = λ̄ ⊙ x_{t-1} + u_t B̄,      y_t = 2 Re(x_t C) + D ⊙ u_t,
     out = u + (g W_1 + b_1) ⊙ σ(g W_2 + b_2),   g = gelu(y),
 
 without norms. Continuous eigenvalues λ, input matrix B and step sizes Δ are learnt and
 discretised by a zero-order hold: λ̄ = exp(λΔ), B̄ = B (λ̄ - 1)/λ. A state of size N
-consists of P = N/2 conjugate pairs; one of each pair is kept, hence 2 Re. Where a
-reset flag is set, x_{t-1} is zeroed *before* u_t is processed. (Appendix D.6 of the
-paper; the initial λ and their basis are those of the HiPPO-N matrix.) Initial numbers
-and the missing bound on Re λ are popjaxrl's; `clip_eigenvalues` keeps Re λ negative.
+consists of P = N/2 conjugate pairs; one of each pair is kept, hence 2 Re. (Appendix D.6
+of the paper; the initial λ and their basis are those of the HiPPO-N matrix.) Initial
+numbers and the missing bound on Re λ are popjaxrl's; `clip_eigenvalues` keeps Re λ
+negative.
+
+minGRU has gates that do not see the memory, so that time is linear there too:
+
+    h_t = (1 - z_t) ⊙ h_{t-1} + z_t ⊙ (u_t W_h + b_h),    z_t = σ(u_t W_z + b_z),
+    out = u + (h W_1 + b_1) ⊙ σ(h W_2 + b_2).
+
+Where a reset flag is set, x_{t-1} and h_{t-1} are zeroed *before* u_t is processed.
+(Feng et al. 2024, "Were RNNs all we needed?"; the gated unit is S5's.)
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -24,13 +33,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray
 
-from freeproj.agents.dense import Dense
-from freeproj.agents.recurrence import Pair, Sequential, recur
+from freeproj.agents.dense import Dense, as_rows, lecun
+from freeproj.agents.recurrence import Pair, Sequential, recur, recur_gated
 
-__all__ = ["S5", "S5Layer", "hippo_n"]
+__all__ = ["S5", "MinGRU", "MinGRULayer", "S5Layer", "hippo_n"]
 
 _SMALLEST_STEP, _LARGEST_STEP = 0.001, 0.1
 _SLOWEST_DECAY = 1e-4  # of clipped eigenvalues
+_Steps = Float[Array, "time batch model"]
+_Resets = Bool[Array, "time batch"]
+_Keep = Float[Array, "time batch 1"]
+_LayerState = Float[Array, "batch 2 pairs"]
+_State = Float[Array, "batch layers 2 pairs"]
+_Hidden = Float[Array, "batch model"]  # of one layer of minGRU
+_FORGETS_WITHIN = (2.0, 64.0)  # steps, from the fastest unit to the slowest
 
 
 class S5Layer(eqx.Module):
@@ -58,7 +74,6 @@ class S5Layer(eqx.Module):
         # One of each conjugate pair; they stand in ascending order of frequency.
         values, vectors = values[pairs:], jnp.asarray(vectors[:, pairs:], complex)
         key_b, key_c, key_d, key_step, key_linear, key_gate = jax.random.split(key, 6)
-        lecun = jax.nn.initializers.lecun_normal()
         b = lecun(key_b, (model_size, state_size)) @ vectors.conj()
         # As popjaxrl draws it: on this shape the fan-in is states times model.
         c_re, c_im = jnp.moveaxis(lecun(key_c, (model_size, state_size, 2)), -1, 0)
@@ -83,32 +98,25 @@ class S5Layer(eqx.Module):
         step = jnp.exp(self.log_step)
         grow, turn = decay * step, self.frequency * step
         # λ̄ - 1 without cancellation: both parts of λΔ can be small.
-        less_one = (
-            jnp.expm1(grow) * jnp.cos(turn) - 2 * jnp.sin(turn / 2) ** 2,
-            jnp.exp(grow) * jnp.sin(turn),
-        )
+        re = jnp.expm1(grow) * jnp.cos(turn) - 2 * jnp.sin(turn / 2) ** 2
+        im = jnp.exp(grow) * jnp.sin(turn)
         size = decay**2 + self.frequency**2
-        hold_re = (less_one[0] * decay + less_one[1] * self.frequency) / size
-        hold_im = (less_one[1] * decay - less_one[0] * self.frequency) / size
+        hold_re = (re * decay + im * self.frequency) / size
+        hold_im = (im * decay - re * self.frequency) / size
         b_re = self.input_re * hold_re - self.input_im * hold_im
         b_im = self.input_re * hold_im + self.input_im * hold_re
-        return (less_one[0] + 1, less_one[1]), (b_re, b_im)
+        return (re + 1, im), (b_re, b_im)
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch model"],
-        state: Float[Array, "batch 2 pairs"],
-        keep: Float[Array, "time batch 1"],
-        clip: bool = False,
-    ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch 2 pairs"]]:
+        self, xs: _Steps, state: _LayerState, keep: _Keep, clip: bool = False
+    ) -> tuple[_Steps, _LayerState]:
         """Return the outputs of all steps and the last state."""
         factors, (b_re, b_im) = self.discretize(clip)
-        # With rows of a matrix, no product and no gradient needs a transpose.
-        u = xs.reshape(-1, xs.shape[-1])
+        u = as_rows(xs)
         shape = (*xs.shape[:2], -1)
         inputs = ((u @ b_re).reshape(shape), (u @ b_im).reshape(shape))
         x_re, x_im = recur(factors, inputs, (state[:, 0], state[:, 1]), keep)
-        y = _rows(x_re) @ (2 * self.output_re) - _rows(x_im) @ (2 * self.output_im)
+        y = as_rows(x_re) @ (2 * self.output_re) - as_rows(x_im) @ (2 * self.output_im)
         y = jax.nn.gelu(y + self.feedthrough * u)
         out = u + self.linear(y) * jax.nn.sigmoid(self.gate(y))
         return out.reshape(xs.shape), jnp.stack([x_re[-1], x_im[-1]], axis=1)
@@ -139,17 +147,14 @@ class S5(Sequential):
         layers = [S5Layer.create(each, model_size, state_size) for each in keys]
         return cls(tuple(layers), clip_eigenvalues)
 
-    def initial_state(self, n_envs: int) -> Float[Array, "batch layers 2 pairs"]:
+    def initial_state(self, n_envs: int) -> _State:
         """Return empty memories."""
         decay = self.layers[0].decay
         return jnp.zeros((n_envs, len(self.layers), 2, len(decay)), decay.dtype)
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch model"],
-        state: Float[Array, "batch layers 2 pairs"],
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch model"], Float[Array, "batch layers 2 pairs"]]:
+        self, xs: _Steps, state: _State, resets: _Resets
+    ) -> tuple[_Steps, _State]:
         """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
@@ -160,25 +165,79 @@ class S5(Sequential):
         return xs, jnp.stack(last, axis=1)
 
 
+class MinGRULayer(eqx.Module):
+    """One layer."""
+
+    update: Dense  # z
+    candidate: Dense  # W_h
+    linear: Dense
+    gate: Dense
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, size: int) -> MinGRULayer:
+        """Draw weights of variance 1 / inputs, with units that forget at many rates.
+
+        With zero biases every unit would forget half of its state at each step, and no
+        gradient would come back from twenty steps ago (Tallec and Ollivier 2018).
+        """
+        keys = jax.random.split(key, 4)
+        update, *others = (Dense.lecun(each, size, size) for each in keys)
+        steps = jnp.geomspace(*_FORGETS_WITHIN, size)
+        return cls(Dense(update.weight, -jnp.log(steps - 1)), *others)  # z = 1 / steps
+
+    def sequence(
+        self, xs: _Steps, state: _Hidden, keep: _Keep
+    ) -> tuple[_Steps, _Hidden]:
+        """Return the outputs of all steps and the last state."""
+        u = as_rows(xs)
+        z = jax.nn.sigmoid(self.update(u))
+        inputs = (z * self.candidate(u)).reshape(xs.shape)
+        h = recur_gated((1 - z).reshape(xs.shape) * keep, inputs, state)
+        rows = as_rows(h)
+        out = u + self.linear(rows) * jax.nn.sigmoid(self.gate(rows))
+        return out.reshape(xs.shape), h[-1]
+
+
+class MinGRU(Sequential):
+    """A stack of minGRU layers; the state is a tuple with one array for each."""
+
+    layers: tuple[MinGRULayer, ...]
+
+    @classmethod
+    def create(cls, key: PRNGKeyArray, size: int, n_layers: int = 2, **_: Any):
+        """Draw the layers; further settings are for other memories."""
+        keys = jax.random.split(key, n_layers)
+        return cls(tuple(MinGRULayer.create(each, size) for each in keys))
+
+    def initial_state(self, n_envs: int) -> tuple[_Hidden, ...]:
+        """Return empty memories."""
+        biases = [layer.update.bias for layer in self.layers]
+        return tuple(jnp.zeros((n_envs, len(b)), b.dtype) for b in biases)
+
+    def sequence(
+        self, xs: _Steps, state: tuple[_Hidden, ...], resets: _Resets
+    ) -> tuple[_Steps, tuple[_Hidden, ...]]:
+        """Return the outputs of all steps and the last memory."""
+        keep = 1 - resets[..., None].astype(xs.dtype)
+        last = []
+        for layer, before in zip(self.layers, state, strict=True):
+            xs, after = layer.sequence(xs, before, keep)
+            last.append(after)
+        return xs, tuple(last)
+
+
 @functools.cache
-def hippo_n(
-    state_size: int,
-) -> tuple[Complex[np.ndarray, " n"], Complex[np.ndarray, "n n"]]:
+def hippo_n(n: int) -> tuple[Complex[np.ndarray, " n"], Complex[np.ndarray, "n n"]]:
     """Return eigenvalues and orthonormal eigenvectors of the HiPPO-N matrix.
 
     It is the normal part of the HiPPO-LegS matrix: -1/2 on the diagonal and the
     skew-symmetric ∓√((i + 1/2)(j + 1/2)) below and above it. The eigenvalues
     -1/2 + iω come in conjugate pairs, in ascending order of ω.
     """
-    root = np.sqrt(np.arange(state_size) + 0.5)
+    root = np.sqrt(np.arange(n) + 0.5)
     outer = np.outer(root, root)
     skew = np.triu(outer, 1) - np.tril(outer, -1)
     frequencies, vectors = np.linalg.eigh(-1j * skew)
     values = -0.5 + 1j * frequencies
-    for shared in (values, vectors):
-        shared.flags.writeable = False
+    values.flags.writeable = vectors.flags.writeable = False  # shared
     return values, vectors
-
-
-def _rows(x: Float[Array, "time batch size"]) -> Float[Array, "rows size"]:
-    return x.reshape(-1, x.shape[-1])

@@ -1,0 +1,265 @@
+"""`freeproj evaluate`, `watch` and `export`: a trained agent at work, and as a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from freeproj.cli import options
+from freeproj.cli.output import echo, number, show
+from freeproj.experiments.progress import working
+
+if TYPE_CHECKING:
+    from freeproj.experiments.agents import LoadedAgent
+    from freeproj.learning.evaluate import EpisodeStats, Evaluation
+
+__all__ = ["evaluate", "export", "save_episode", "watch"]
+
+_CARD = ("tile", "minus_tile", "random", "zero")  # projections of an agent's card
+_TASK = click.option(
+    "--task", default="", show_default=False, help="Another task than the run's own."
+)
+
+
+@click.command(cls=options.SpreadCommand, spread=("--map", "--maps"))
+@options.run_argument
+@_TASK
+@click.option(
+    "--map",
+    "--maps",
+    "maps",
+    multiple=True,
+    metavar="NAME...",
+    help="Test projections, e.g. `tile minus_tile random zero`, or your own as "
+    "module:function. Default: those of the run.",
+)
+@click.option(
+    "--action-map",
+    metavar="NAME",
+    help="identity: actions as they are; random: relabelled anew for each episode. "
+    "Default: the run's own setting.",
+)
+@options.seed_option
+@options.json_option
+def evaluate(
+    run: Path, task: str, maps: tuple, action_map: str | None, seed: int, as_json: bool
+) -> None:
+    """Test the agent of RUN on several projections at once; its weights are frozen.
+
+    RUN is a run's folder, an exported file, or an agent that ships with freeproj:
+    cartpole, flash-cards, minesweeper, repeat-first.
+    """
+    from freeproj.experiments.agents import load_agent
+    from freeproj.learning.evaluate import evaluate as measure
+    from freeproj.learning.evaluate import map_norms
+    from freeproj.learning.train import seed_key
+
+    loaded = load_agent(run)
+    config, chosen = loaded.config, tuple(options.split_words(maps))
+    if action_map is not None:
+        tests = dataclasses.replace(config.evaluation, action_map=action_map)
+        config = dataclasses.replace(config, evaluation=tests)
+    with working("playing"):
+        found = measure(seed_key(seed), loaded.agent, config, task=task, maps=chosen)
+    held_out = task or config.evaluation.task
+    tasks = [held_out] if held_out else list(config.tasks)
+    other = tasks[0] if len(tasks) == 1 else ""  # the norm may depend on the task
+    norms = map_norms(config.evaluation_env(other), tuple(found))
+    facts = {
+        "tasks": tasks,
+        "n_trials": config.n_trials,
+        "training_norm": config.projection.scale,
+        "action_map": config.evaluation.action_map,
+        "maps": {name: _facts(each, norms[name]) for name, each in found.items()},
+    }
+    lines = _lines(facts, config.evaluation.n_envs)
+    if not task and action_map is None and (run / "final.json").is_file():
+        lines += _last_test(run, tuple(found))
+    show(facts, lines, as_json)
+
+
+def _facts(found: Evaluation, norm: float) -> dict[str, Any]:
+    def numbers(stats: EpisodeStats) -> dict[str, Any]:
+        return {
+            "mean": float(stats.mean_return),
+            "standard_error": float(stats.standard_error),
+            "count": int(stats.n_finished),
+            "unfinished": int(stats.n_unfinished),
+        }
+
+    trials = {"trial_returns": found.trial_returns.tolist()}
+    window = {"norm": norm, "window": numbers(found.window)}
+    return numbers(found.episodes) | window | trials
+
+
+def _lines(facts: dict[str, Any], n_envs: int) -> list[str]:
+    tasks, n_trials = facts["tasks"], facts["n_trials"]
+    lines = [
+        f"{', '.join(tasks)}: {n_envs} environments per projection, episodes of "
+        f"{n_trials} trials\n",
+        f"{'projection':<14}{'norm':>6}{'return':>10}{'± se':>9}{'episodes':>10}"
+        f"{'first trial':>13}{'last trial':>12}",
+    ]
+    for name, each in facts["maps"].items():
+        trials = each["trial_returns"]
+        lines.append(
+            f"{name:<14}{number(each['norm']):>6}{number(each['mean'], 3):>10}"
+            f"{number(each['standard_error'], 3):>9}{each['count']:>10}"
+            f"{number(trials[0], 3):>13}{number(trials[-1], 3):>12}"
+        )
+    norm = f"Training projections have norm {facts['training_norm']:.2f}."
+    lines.append(f"\n{norm} A dash: no episode finished.")
+    if facts["action_map"] != "identity":
+        lines.append(f"Actions are mapped by {facts['action_map']}.")
+    if "zero" in facts["maps"]:
+        lines.append("zero: blanked, that is, zeros instead of the observation.")
+    return lines + [_levels(task, n_trials) for task in tasks]
+
+
+def _last_test(run: Path, maps: tuple[str, ...]) -> list[str]:
+    """Say what the run's own last test found, and why that differs."""
+    from freeproj.experiments.run import read_run
+
+    row = read_run(run).log()[-1]
+    found = {name: row.get(f"test/{name}/episodes/episode_return") for name in maps}
+    known = [f"{n} {number(x, 3)}" for n, x in found.items() if x is not None]
+    why = "It played other episodes, drawn from the run's seed."
+    return [f"The run's own last test: {', '.join(known)}. {why}"] if known else []
+
+
+def _levels(task: str, n_trials: int) -> str:
+    """Say what to compare an episode's return with, as far as it is known."""
+    from freeproj.findings.baselines import episode_levels
+
+    known = episode_levels(task, n_trials)
+    if math.isnan(known.chance):
+        return f"{task}: chance and best return are not known."
+    return (
+        f"{task}: chance {known.chance:.2f}, best open-loop policy {known.blind:.2f}, "
+        f"best possible {known.ceiling:.2f}."
+    )
+
+
+@click.command()
+@options.run_argument
+@_TASK
+@click.option(
+    "--map",
+    "--maps",
+    "map_",
+    help="Projection to play under. Default: the run's first.",
+)
+@options.seed_option
+@click.option("--delay", default=0.15, help="Seconds per step.")
+@click.option(
+    "--gif", type=options.FILE, help="Save the episode as a GIF, do not print it."
+)
+def watch(
+    run: Path, task: str, map_: str | None, seed: int, delay: float, gif: Path | None
+) -> None:
+    """Show one episode of the agent of RUN, step by step. Ctrl-C ends it."""
+    if gif is not None and gif.suffix.lower() != ".gif":
+        raise click.UsageError(f"`--gif` takes a file name ending in .gif, got {gif}.")
+    from freeproj.experiments.agents import load_agent
+    from freeproj.learning.watch import play_episode
+
+    loaded = load_agent(run)
+    played_map = map_ or loaded.config.test_maps[0]
+    if gif is None:
+        env = loaded.config.evaluation_env(task, played_map)
+        for frame in play_episode(loaded.agent, env, seed):
+            echo(frame.text)
+            time.sleep(delay)
+        return
+    with working("drawing"):
+        save_episode(loaded, gif, task, played_map, seed)
+    echo(gif)
+
+
+def save_episode(
+    loaded: LoadedAgent, path: Path, task="", map_name="random", seed=0, scale=0.0
+) -> None:
+    """Play an episode, under an unseen projection by default; save it as a GIF."""
+    from freeproj.learning.watch import play_episode
+    from freeproj.report.animation import save_gif
+
+    env = loaded.config.evaluation_env(task, map_name)
+    title = f"{', '.join(each.name for each in env.tasks)}, {loaded.config.memory}"
+    save_gif(path, play_episode(loaded.agent, env, seed), title, scale=scale)
+
+
+@click.command()
+@options.run_argument
+@click.argument("file", required=False, type=options.FILE)
+@click.option(
+    "--hub",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write in the layout of the Hugging Face Hub: safetensors, model "
+    "card, replay. Nothing is uploaded.",
+)
+@options.json_option
+def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> None:
+    """Save the agent of RUN as FILE, which must end in .npz, or as a folder.
+
+    FILE holds weights, settings and a card with its returns on four projections. Use
+    it, or the folder of `--hub`, wherever a command takes a run, or in Python with
+    `freeproj.load_agent`.
+    """
+    from freeproj.experiments.agents import export_agent, load_agent
+    from freeproj.experiments.hub import REPLAY, write_hub
+
+    if file is None and hub is None:
+        raise click.UsageError("Name a FILE ending in .npz, or a folder by `--hub`.")
+    loaded = load_agent(run)
+    card: dict[str, Any] = loaded.card
+    if not card.get("returns"):
+        with working("testing for the card"):
+            card = _card(loaded)
+    card = {"command": "", "does_not": ""} | card
+    if file is not None:
+        export_agent(loaded, file, card)
+    if hub is not None:
+        hub.mkdir(parents=True, exist_ok=True)
+        with working("drawing an episode"):  # under an unseen projection
+            save_episode(loaded, hub / REPLAY)
+        write_hub(loaded.agent, loaded.config, hub, card, run.name)
+    lines = []
+    for name, found in card["returns"].items():
+        trials = "  ".join(number(value, 3) for value in found["trials"])
+        lines.append(
+            f"{name:<11}{number(found['mean'], 3)} a trial; by trial  {trials}"
+        )
+    lines += [str(path) for path in (file, hub) if path is not None]
+    show(card, lines, as_json)
+
+
+def _card(loaded: LoadedAgent) -> dict[str, Any]:
+    """Test the agent under several projections; returns are those of one trial."""
+    import jax
+
+    from freeproj.experiments.settings import flat
+    from freeproj.learning.evaluate import evaluate as measure
+
+    config, returns = loaded.config, {}
+    found = measure(jax.random.key(2**31 - 1), loaded.agent, config, maps=_CARD)
+    for name, each in found.items():
+        trials = each.trial_returns.tolist()
+        mean = float(each.episodes.mean_return) / config.n_trials
+        returns[name] = {
+            "mean": mean if math.isfinite(mean) else None,
+            "trials": [t if math.isfinite(t) else None for t in trials],
+            "episodes": int(each.episodes.n_finished),
+        }
+    return {
+        "task": list(config.tasks),
+        "seed": config.seed,
+        "steps": config.n_updates * config.n_envs * config.n_steps,
+        "weights": sum(leaf.size for leaf in jax.tree.leaves(loaded.agent)),
+        "settings": flat(config),
+        "returns": returns,
+    }
