@@ -3,7 +3,7 @@
     python tools/publish.py why-table-1 RUNS [RUNS ...] --command "freeproj sweep …"
 
 A study may be carried out in parts: `published:NAME` stands for what is published of it
-already. Writes `src/freeproj/published/NAME.npz`: of every finished run the settings
+already. Runs that are not in the study's file are left out. Writes `src/freeproj/published/NAME.npz`: of every finished run the settings
 and its evaluations, twenty points of the curve at most, rounded to five digits.
 Everything else stays in the folders.
 """
@@ -22,7 +22,9 @@ import numpy as np
 from freeproj import __version__
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.records import RunRecord
+from freeproj.experiments.settings import run_name
 from freeproj.experiments.store import save_records
+from freeproj.experiments.study import read_study, stated_before
 
 PUBLISHED = Path(__file__).parents[1] / "src" / "freeproj" / "published"
 MAX_POINTS = 20
@@ -38,8 +40,11 @@ def main() -> None:
     parser.add_argument("--command", required=True, help="what made the runs")
     chosen = parser.parse_args()
     dataset = read_dataset(*chosen.runs)
-    finished = [run for run in dataset.runs if run.health == "finished"]
-    left_out = len(dataset.runs) - len(finished) + len(dataset.set_aside)
+    planned = {run_name(config) for config in read_study(chosen.study).runs()}
+    finished = [
+        run for run in dataset.runs if run.health == "finished" and run.name in planned
+    ]
+    left_out = sum(run.health != "finished" for run in dataset.runs)
     records = {run.name: compact(run) for run in balanced(finished)}
     hours = sum(run.seconds for run in finished if np.isfinite(run.seconds)) / 3600
     path = PUBLISHED / f"{chosen.study}.npz"
@@ -49,7 +54,9 @@ def main() -> None:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "cpu_hours": round(hours, 2),
         "date": datetime.date.today().isoformat(),
-        "left_out": left_out,
+        "left_out": left_out + len(dataset.set_aside),
+        # As stated for these runs: the study's file may change before the next ones.
+        "stated": stated_before(chosen.study),
     }
     save_records(path, records, meta, compressed=True)
     print(f"{path}: {len(records)} runs, {path.stat().st_size / 1024:.0f} kB; {meta}")
