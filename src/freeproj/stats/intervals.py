@@ -4,8 +4,6 @@ Below ten seeds an interval is Student's t; from ten on it is the studentised bo
 which also follows skewed scores. Fewer than three seeds get no interval: show points.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -66,11 +64,7 @@ class Band(NamedTuple):
 
 
 def interval(
-    values: ArrayLike,
-    level: float = 0.95,
-    *,
-    method: str | None = None,
-    seed: int = 0,
+    values: ArrayLike, level: float = 0.95, *, method: str | None = None, seed: int = 0
 ) -> Interval | None:
     """Return the interval of the mean of independent seeds.
 
