@@ -5,8 +5,7 @@ length always belong to it. The score of a run is the mean of its last three hel
 evaluations, counting the first episode of every environment.
 """
 
-from __future__ import annotations
-
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -88,8 +87,9 @@ class Cells:
             for key, runs in self.runs.items()
             if keep(runs[0].settings)
             for value in self.scores(key, on).values()
+            if not math.isnan(value)
         ]
-        return float(np.nanmean(found)) if found else np.nan
+        return float(np.mean(found)) if found else math.nan
 
     def families(self, axis: str = "projection.length") -> dict[Key, dict[Any, Key]]:
         """Group cells that differ in one axis only: {other values: {value: key}}."""
@@ -100,11 +100,11 @@ class Cells:
             found.setdefault(rest, {})[key[place]] = key
         return found
 
-    def where(self, keep: Callable[[Key], bool]) -> Cells:
+    def where(self, keep: Callable[[Key], bool]) -> "Cells":
         """Return the cells for which `keep` is true."""
         return Cells(self.axes, {k: runs for k, runs in self.runs.items() if keep(k)})
 
-    def per_agent(self) -> Cells:
+    def per_agent(self) -> "Cells":
         """Leave out how agents were tested; of cells that are then equal, keep one.
 
         The same agents may have been tested twice, on other maps: the cell with most

@@ -4,8 +4,6 @@ Rows are cells; columns are updates or trials. No data is nan, with the number o
 behind every point beside it. Figures and the page draw these same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,13 +11,13 @@ import numpy as np
 from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import map_of, metric_of
 from freeproj.findings.cells import Cells, Key, make_cells
-from freeproj.findings.labels import settings_text
 from freeproj.stats.intervals import Band, band
 
 __all__ = ["cell_columns", "curve_numbers", "need_runs", "trial_numbers"]
 
 # What tells lines of one panel apart; every other axis but the task makes panels.
 _LINE = ("projection.length", "projection.n_words", "projection.n_generators")
+_LEVELS = ("n_trials", "chance", "blind", "ceiling")
 
 
 def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
@@ -73,22 +71,16 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
 
 def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
     """Return what names a row: its task, its panel, its line, its word length."""
-    panels = [cells.settings(key, "task", *_LINE) for key in keys]
-    lines = [
-        {a: v for a, v in cells.settings(key).items() if a in _LINE} for key in keys
-    ]
+    others = [axis for axis in cells.axes if axis not in _LINE]
     levels = [cells.levels(key) for key in keys]
     columns = {
         "name": [cells.label(key) for key in keys],
         "task": [cells.task(key) for key in keys],
-        "panel": [settings_text(each) for each in panels],
-        "line": [settings_text(each) for each in lines],
+        "panel": [cells.label(key, "task", *_LINE) for key in keys],
+        "line": [cells.label(key, *others) for key in keys],
         "length": [cells.length(key) for key in keys],
         "n_runs": [len(cells.runs[key]) for key in keys],
-        "n_trials": [each.n_trials for each in levels],
-        "chance": [each.chance for each in levels],
-        "blind": [each.blind for each in levels],
-        "ceiling": [each.ceiling for each in levels],
+        **{name: [getattr(each, name) for each in levels] for name in _LEVELS},
     }
     return {name: np.array(column) for name, column in columns.items()}
 

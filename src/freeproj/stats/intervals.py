@@ -11,17 +11,8 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-__all__ = [
-    "FEWEST_SEEDS",
-    "METHODS",
-    "Band",
-    "Interval",
-    "Summary",
-    "band",
-    "interval",
-    "iqm",
-    "summarise",
-]
+__all__ = ["FEWEST_SEEDS", "METHODS", "Band", "Interval", "Summary", "band", "interval"]
+__all__ += ["iqm", "summarise"]
 
 FEWEST_SEEDS = 3  # below: points, no interval
 METHODS = ("t", "studentised bootstrap")

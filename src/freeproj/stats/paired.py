@@ -20,19 +20,8 @@ from scipy.special import stdtr, stdtrit
 
 from freeproj.stats.intervals import FEWEST_SEEDS, Interval, interval
 
-__all__ = [
-    "Audit",
-    "BySeed",
-    "Cell",
-    "HalfChoice",
-    "Mean",
-    "audit",
-    "by_seed",
-    "differences",
-    "half_choice",
-    "mean_of",
-    "pooled_mean",
-]
+__all__ = ["Audit", "BySeed", "Cell", "HalfChoice", "Mean", "audit", "by_seed"]
+__all__ += ["differences", "half_choice", "mean_of", "pooled_mean"]
 
 Cell = Any  # anything hashable
 BySeed = Mapping[Any, float] | np.ndarray | list | tuple

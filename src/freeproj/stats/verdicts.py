@@ -29,16 +29,8 @@ from enum import StrEnum
 from freeproj.stats.intervals import FEWEST_SEEDS, Interval
 from freeproj.stats.paired import BySeed, Cell, Mean, mean_of, pooled_mean
 
-__all__ = [
-    "EXPECTS",
-    "LEVEL",
-    "Judged",
-    "Outcome",
-    "Verdict",
-    "holm",
-    "rule_text",
-    "verdict",
-]
+__all__ = ["EXPECTS", "LEVEL", "Judged", "Outcome", "Verdict", "holm", "rule_text"]
+__all__ += ["verdict"]
 
 LEVEL = 0.05  # how often a statement about one question may be wrong
 EXPECTS = ("more", "less", "same")
