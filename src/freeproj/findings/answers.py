@@ -96,11 +96,12 @@ class Answer:
         return f"{told} ({self.basis}{needed})." if self.basis else f"{told}."
 
     def noted(self, note: str) -> "Answer":
-        """Return the answer with a note at the end of what it says: "… (S5)."."""
-        texts = {"statement": self.statement, "said": self.said}
-        end = f" ({note})."
-        noted = {name: t and t.removesuffix(".") + end for name, t in texts.items()}
-        return replace(self, **noted)
+        """Return the answer with a note, if any, to what it says: "… (S5)."."""
+        end = f" ({note})." if note else "."
+        told = self.said and self.said.removesuffix(".") + end
+        return replace(
+            self, statement=self.statement.removesuffix(".") + end, said=told
+        )
 
     @property
     def _said(self) -> str:

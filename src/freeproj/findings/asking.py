@@ -132,7 +132,8 @@ def _rule(question: Question, unit: str, looks: int = 1) -> str:
 def _scaled(found: Sequence[Comparison]) -> tuple[str, list[dict[int, float]]]:
     """Return the unit of all differences, and each one in it, by seed."""
     shares = [each.whole for each in found]
-    rooms = [each.levels.headroom / each.levels.n_trials for each in found]
+    levels = [each.cells.levels(each.key) for each in found]
+    rooms = [each.headroom / each.n_trials for each in levels]
     known = {SHARE: shares, HEADROOM: rooms, RETURN: [1.0] * len(found)}
     unit, scales = next((u, s) for u, s in known.items() if all(x > 0 for x in s))
     pairs = zip(found, scales, strict=True)
@@ -148,8 +149,8 @@ def _judged(
     judged = verdict(every, expects, left_out=left_out, pool=not question.each, **more)
     if expects == "same" or judged.outcome is not Outcome.HOLDS:
         return judged
-    for what in {each.what for each in found}:
-        own = {n: data[n] for n in judged.cells if found[n].what == what}
+    for what in {each.contrast.what for each in found}:
+        own = {n: data[n] for n in judged.cells if found[n].contrast.what == what}
         if own and verdict(own, expects).outcome is not Outcome.HOLDS:
             return replace(judged, outcome=Outcome.OPEN)
     return judged
@@ -185,11 +186,11 @@ def _findings(case: Case) -> Iterator[Finding]:
     margin = _margin(case.question, unit)
     thresholds = (-margin, margin) if case.question.expects == "same" else (zero,)
     for place, each in enumerate(case.found):
-        cell = case.judged.cells.get(place)
+        cell, run = case.judged.cells.get(place), each.cells.runs[each.key][0]
         if cell is None:
             why = "These agents do not use their observation: no verdict."
             nothing = Outcome.OPEN, math.nan, None, unit, why
-            yield Finding(each.about, *nothing, run=each.run)
+            yield Finding(each.about, *nothing, run=run)
         else:
             judged = (
                 cell.outcome,
@@ -199,4 +200,4 @@ def _findings(case: Case) -> Iterator[Finding]:
                 cell.reason,
                 each.remark,
             )
-            yield Finding(each.about, *judged, thresholds, cell.n, each.run)
+            yield Finding(each.about, *judged, thresholds, cell.n, run)

@@ -37,8 +37,7 @@ class Levels(NamedTuple):
 def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Levels:
     """Return the levels of a task for episodes of so many trials.
 
-    Args:
-        fresh_start: every trial starts anew, so each is as hard as the first.
+    With a fresh start every trial starts anew, so each is as hard as the first.
     """
     if task in _FLASH_CARDS:
         # Cards are drawn independently, one suit of four: who does not see the card is

@@ -6,8 +6,8 @@
 They return the `Answer` of a question that is made up on the spot.
 """
 
-import dataclasses
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
@@ -95,19 +95,17 @@ def compare_axes(dataset: Dataset, *axes: str, on: str = "") -> list[Answer]:
         dataset.values(axis)  # refuses a name that no run has
         kinds = [each for each in _KINDS if each in dataset.axes and each != axis]
         for kind, group in dataset.group_by(*kinds).items():
-            if len(group.values(axis)) < 2:
-                continue
-            answer = compare_along(group, axis, on=on)
-            among = settings_text(dict(zip(kinds, kind, strict=True)))
-            answer = answer.noted(among) if among else answer
-            found.append(dataclasses.replace(answer, name=f"{axis}-{len(found)}"))
+            if len(group.values(axis)) > 1:
+                among = settings_text(dict(zip(kinds, kind, strict=True)))
+                answer = compare_along(group, axis, on=on).noted(among)
+                found.append(replace(answer, name=f"{axis}-{len(found)}"))
     return found
 
 
 def compare_sources(sources: Mapping[str, Dataset], on: str = "") -> Answer:
     """Compare every source of runs with the first, configuration by configuration."""
     runs = tuple(
-        dataclasses.replace(run, settings={**run.settings, "source": name})
+        replace(run, settings={**run.settings, "source": name})
         for name, dataset in sources.items()
         for run in dataset.runs
     )

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from freeproj.experiments.dataset import RunRecord
-from freeproj.findings.baselines import Levels
 from freeproj.findings.cells import Cells, Key
 from freeproj.findings.labels import axis_name, map_title, settings_text, value_text
 from freeproj.findings.questions import Contrast, Settings
@@ -25,13 +23,12 @@ AUDIT = 0.02  # of the headroom: blanking that changes less does not count
 class Comparison:
     """One difference of a contrast: what it is about, by seed, and whose it is."""
 
+    contrast: Contrast
+    cells: Cells
+    on: str  # the test projection
+    key: Key  # the first side's configuration
     about: str
     gaps: Mapping[int, float]  # return per trial, by seed
-    levels: Levels
-    run: RunRecord  # the first of the first side's configuration
-    task: str
-    on: str  # the test projection
-    what: str  # the contrast
     agents: tuple[Key, ...] = ()  # all that take part, where agents are compared
     remark: str = ""
     whole: float = math.nan  # the second side, from the floor, if a share is asked
@@ -40,8 +37,7 @@ class Comparison:
 def comparisons(contrast: Contrast, cells: Cells, on: str) -> list[Comparison]:
     """Return the differences of a contrast in every configuration that has both sides.
 
-    Args:
-        on: the question's test projection; the contrast may name another.
+    The test projection is the question's, unless the contrast names another.
     """
     first = cells.where(lambda key: contrast.first(cells.runs[key][0].settings))
     sides = _Sides(contrast, cells, first, contrast.on or on)
@@ -86,18 +82,18 @@ class _Sides:
     def single(self, key: Key) -> Comparison:
         """Compare a configuration with itself on another projection, or with chance."""
         contrast, cells = self.contrast, self.cells
-        common = not contrast.on and contrast.minus in ("chance", "zero")
+        told = contrast.on or contrast.minus not in ("chance", "zero")
+        about = cells.label(key) + f", {contrast.what}" * bool(told)
         trained = cells.where(lambda each: each == key).mean_return("train")
-        told = f"In {map_title('train')}: {trained:z.2f} a trial."
-        remark = "" if math.isnan(trained) else told
-        return self._make(
-            key, self._about(key, not common), self._earn(key), remark=remark
-        )
+        remark = f"In {map_title('train')}: {trained:z.2f} a trial."
+        remark = "" if math.isnan(trained) else remark
+        gaps = self._earn(key)
+        return Comparison(contrast, cells, self.on, key, about, gaps, (), remark)
 
     def along(self) -> Iterator[Comparison]:
         """Compare the other values of an axis with the reference."""
-        contrast, axis = self.contrast, self.contrast.along
-        families = self.first.families(axis) if axis in self.cells.axes else {}
+        contrast, cells, axis = self.contrast, self.cells, self.contrast.along
+        families = self.first.families(axis) if axis in cells.axes else {}
         for values in families.values():
             plain = values.get(contrast.reference)
             others = {value: key for value, key in values.items() if key != plain}
@@ -108,9 +104,10 @@ class _Sides:
                 yield from self._chosen(plain, others, agents)
                 continue
             for key in others.values():
-                about = self._about(key, bool(contrast.minus or contrast.on))
+                told = bool(contrast.minus or contrast.on)
+                about = cells.label(key) + f", {contrast.what}" * told
                 gaps = differences(self._earn(key), self._earn(plain))
-                yield self._make(key, about, gaps, agents)
+                yield Comparison(contrast, cells, self.on, key, about, gaps, agents)
 
     def between(self, chosen: Callable[[Settings], bool]) -> Iterator[Comparison]:
         """Compare every configuration with its partner among the chosen ones."""
@@ -140,58 +137,35 @@ class _Sides:
         gaps = differences(scores, base)
         return {seed: sign * gap / trials for seed, gap in gaps.items()}
 
-    def _about(self, key: Key, with_what: bool) -> str:
-        return self.cells.label(key) + f", {self.contrast.what}" * with_what
-
-    def _make(
-        self,
-        key: Key,
-        about: str,
-        gaps: Mapping[int, float],
-        agents: tuple[Key, ...] = (),
-        **more: Any,
-    ) -> Comparison:
-        levels, task = self.cells.levels(key), self.cells.task(key)
-        run, what = self.cells.runs[key][0], self.contrast.what
-        return Comparison(about, gaps, levels, run, task, self.on, what, agents, **more)
-
     def _chosen(
         self, plain: Key, others: Mapping[Any, Key], agents: tuple[Key, ...]
     ) -> Iterator[Comparison]:
         """Yield what each half's choice earns on the other half, a comparison each."""
+        contrast, cells, axis = self.contrast, self.cells, self.contrast.along
         options = {value: self._earn(key) for value, key in others.items()}
-        found, axis = half_choice(options, self._earn(plain)), self.contrast.along
+        found = half_choice(options, self._earn(plain))
         seeds = list(found.gains)
         for half, value in enumerate(found.choices):
             chosen = f"{axis_name(axis)} = {value_text(axis, value)}"
-            about = (
-                f"{self.cells.label(plain, axis)}, {chosen} chosen on half {half + 1}"
-            )
+            about = f"{cells.label(plain, axis)}, {chosen} chosen on half {half + 1}"
             gaps = {seed: found.gains[seed] for seed in seeds[1 - half :: 2]}
-            yield self._make(plain, about, gaps, agents)
+            yield Comparison(contrast, cells, self.on, plain, about, gaps, agents)
 
     def _pair(self, key: Key, other: Key) -> Comparison:
-        levels, share = self.cells.levels(key), self.contrast.share
-        floor = 0.0
+        contrast, cells, share = self.contrast, self.cells, self.contrast.share
+        levels, floor = cells.levels(key), 0.0
         if share != 1 and not math.isnan(levels.blind):
             floor = levels.blind / levels.n_trials
         whole = {seed: value - floor for seed, value in self._earn(other).items()}
         wanted = {seed: floor + share * each for seed, each in whole.items()}
         gaps = differences(self._earn(key), wanted)
         shared = [each for seed, each in whole.items() if seed in gaps]
-        known = {
-            axis: key[place]
-            for place, axis in enumerate(self.cells.axes)
-            if axis in self.contrast.match
-            or len({each[place] for each in self.first.runs}) > 1
-        }
-        return self._make(
-            key,
-            f"{settings_text(known)}: {self.contrast.what}",
-            gaps,
-            () if self.contrast.minus else (key, other),
-            whole=sum(shared) / len(shared) if shared and share != 1 else math.nan,
-        )
+        mean = sum(shared) / len(shared) if shared and share != 1 else math.nan
+        told = {*self.first.varied(), *contrast.match}
+        known = {a: v for a, v in cells.settings(key).items() if a in told}
+        about = f"{settings_text(known)}: {contrast.what}"
+        agents = () if contrast.minus else (key, other)
+        return Comparison(contrast, cells, self.on, key, about, gaps, agents, "", mean)
 
     def _matched(self, key: Key) -> tuple:
         task, get = self.cells.task(key), self.cells.get

@@ -37,11 +37,9 @@ def curve_numbers(
     on: str = "",
     over: str = "updates",
 ) -> dict[str, np.ndarray]:
-    """Return held-out (`test`) or training (`train`) returns over updates or steps.
+    """Return held-out (`test`) or training (`train`) returns over updates or `steps`.
 
-    Args:
-        on: the test projection; by default each run's first one.
-        over: `updates` or `steps` of the environments.
+    The test projection is by default each run's first one.
     """
 
     def values(run: RunRecord) -> tuple[np.ndarray, np.ndarray]:
@@ -52,7 +50,7 @@ def curve_numbers(
         places = run.updates if over == "updates" else run.metrics[over].astype(int)
         return places, column
 
-    return {**_rows(cells, values, over), **_flags(cells, split, running_maximum)}
+    return _rows(cells, values, over, split, running_maximum)
 
 
 def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
@@ -66,7 +64,7 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
         last = seen[-1] if len(seen) else np.full(table.shape[1], np.nan)
         return np.arange(1, len(last) + 1), last
 
-    return {**_rows(cells, values, "trials"), **_flags(cells, "test", False)}
+    return _rows(cells, values, "trials", "test", False)
 
 
 def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
@@ -86,10 +84,9 @@ def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
 
 
 def _rows(
-    cells: Cells,
-    values: Callable[[RunRecord], tuple[np.ndarray, np.ndarray]],
-    name: str,
+    cells: Cells, values: Callable, name: str, split: str, running_maximum: bool
 ) -> dict[str, np.ndarray]:
+    """Return the bands of all cells; `values` has the places and returns of a run."""
     found = {key: [values(run) for run in runs] for key, runs in cells.runs.items()}
     seen = [x[~np.isnan(y)] for pairs in found.values() for x, y in pairs]
     places = np.unique(np.concatenate([np.zeros(0, int), *seen]))
@@ -97,10 +94,14 @@ def _rows(
     keys = [key for key in bands if bands[key].n_seeds.any()]
     if not keys:
         raise ValueError("These runs have no returns of this kind yet.")
+    maps = {map_of(run) for runs in cells.runs.values() for run in runs}
     return {
         **cell_columns(cells, keys),
         name: places,
         **{f: np.stack([getattr(bands[key], f) for key in keys]) for f in Band._fields},
+        "split": np.array(split),
+        "maps": np.array(sorted(maps)),
+        "running_maximum": np.array(running_maximum),
     }
 
 
@@ -110,12 +111,3 @@ def _band(pairs: Sequence[tuple[np.ndarray, np.ndarray]], places: np.ndarray) ->
         there = ~np.isnan(y)
         row[np.searchsorted(places, x[there])] = y[there]
     return band(table)
-
-
-def _flags(cells: Cells, split: str, running_maximum: bool) -> dict[str, np.ndarray]:
-    maps = {map_of(run) for runs in cells.runs.values() for run in runs}
-    return {
-        "split": np.array(split),
-        "maps": np.array(sorted(maps)),
-        "running_maximum": np.array(running_maximum),
-    }

@@ -1,5 +1,6 @@
 """What was run: counts, budget, time, and which settings are not the paper's."""
 
+import contextlib
 import dataclasses
 import math
 import platform
@@ -20,14 +21,8 @@ from freeproj.learning.config import TrainConfig
 __all__ = ["StudyFacts", "differences_from_paper", "study_facts", "versions"]
 
 # Settings that a study varies: they do not count as differences from the paper.
-_VARIED = {
-    "task",
-    "memory",
-    "seed",
-    "projection.length",
-    "projection.n_generators",
-    "projection.input_dim",
-}
+_SHAPE = {f"projection.{name}" for name in ("length", "n_generators", "input_dim")}
+_VARIED = {"task", "memory", "seed", *_SHAPE}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,10 +87,8 @@ def versions() -> dict[str, str]:
     """Return the versions that the page was made with."""
     found = {"freeproj": __version__, "Python": platform.python_version()}
     for name in ("jax", "numpy", "scipy", "matplotlib"):
-        try:
+        with contextlib.suppress(PackageNotFoundError):  # not installed, so not used
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue  # not installed, so not used
     return found
 
 

@@ -30,9 +30,10 @@ def why_cells(dataset: Dataset) -> Cells:
             and not every.get(key, "previous_reward", False)
         )
     )
-    raw = {_panel(cells, key) for key in cells.runs if _family(cells, key) == "qr"}
+    panels = {key: (cells.task(key), _setting(cells, key)) for key in cells.runs}
+    raw = {panels[key] for key in cells.runs if _family(cells, key) == "qr"}
     if raw:  # Haar stands beside uncorrected QR, not alone
-        cells = cells.where(lambda key: _panel(cells, key) in raw)
+        cells = cells.where(lambda key: panels[key] in raw)
     maps = '["tile_unit", "minus_tile", "random"]'
     return _suited(
         cells, f"projection.family = haar or qr, tested on evaluation.maps = {maps}"
@@ -103,10 +104,6 @@ def _setting(cells: Cells, key: Key) -> str:
     """Return what else tells panels apart: the memory, and any further axis."""
     apart = ("task", "projection.length", "projection.family", "redraw_every")
     return settings_text(cells.settings(key, *apart))
-
-
-def _panel(cells: Cells, key: Key) -> tuple[str, str]:
-    return cells.task(key), _setting(cells, key)
 
 
 def _summaries(

@@ -32,8 +32,8 @@ class Contrast:
     """What is subtracted from what, seed by seed, in each configuration.
 
     One of `minus` (the same agents on another test projection), `along` (another value
-    of one axis) and `second` (other runs) must be given; `minus` may be combined with
-    one of the others, which then compares those differences.
+    of an axis) and `second` (other runs) must be given; `minus` beside one of the
+    others compares those differences.
 
     Args:
         first: which of the question's runs it is about; all of them by default.

@@ -40,11 +40,16 @@ class Case:
     looks: int
 
     @property
+    def tasks(self) -> list[str]:
+        """The task of each comparison."""
+        return [each.cells.task(each.key) for each in self.found]
+
+    @property
     def by_task(self) -> dict[str, list[Judged]]:
         """The judged comparisons of each task."""
-        groups: dict[str, list[Judged]] = {}
+        groups, tasks = {}, self.tasks
         for place, cell in self.judged.cells.items():
-            groups.setdefault(self.found[place].task, []).append(cell)
+            groups.setdefault(tasks[place], []).append(cell)
         return groups
 
 
@@ -59,7 +64,10 @@ def numbers_text(case: Case) -> str:
             f"observation ({_count(len(case.found), 'comparison')})."
         )
     if case.unit == SHARE:
-        parts = [_share(task, cells[0]) for task, cells in case.by_task.items()]
+        parts = [
+            f"{task_title(task)} {_with_ends(cell, SHARE)} {_WORDS[cell.outcome][2]}"
+            for task, (cell, *_) in case.by_task.items()
+        ]
         return f"{what}, {SHARE} ({basis}): {'; '.join(parts)}."
     if case.question.expects == "same":
         parts = [_within(task, each, case.unit) for task, each in case.by_task.items()]
@@ -73,8 +81,7 @@ def numbers_text(case: Case) -> str:
 def short_text(case: Case, values: Mapping[str, str]) -> str:
     """Fill the question's short form of this outcome; empty where a number is lacking.
 
-    Args:
-        values: numbers of the question's own, beside those of every question.
+    The values are the question's own, beside those of every question.
     """
     template = case.question.short.get(str(case.judged.outcome), "")
     known = {**_known(case), **values}
@@ -135,15 +142,10 @@ def power_text(case: Case) -> tuple[str, str]:
 
 def selection_text(case: Case) -> str:
     """Say what was compared and pooled, and what was left out."""
-    cells, compared = case.cells, {each.along for each in case.contrasts}
+    compared = {each.along for each in case.contrasts}
     n_left, n_found = len(case.judged.left_out), len(case.found)
-    tasks = dict.fromkeys(task_title(each.task) for each in case.found)
-    varied = (
-        axis
-        for axis, *values in zip(cells.axes, *cells.runs, strict=True)
-        if len(set(map(str, values))) > 1
-    )
-    pooled = ", ".join(axis for axis in varied if axis not in compared)
+    tasks = dict.fromkeys(map(task_title, case.tasks))
+    pooled = ", ".join(axis for axis in case.cells.varied() if axis not in compared)
     left = "left out, as the agents compared do not use their observation"
     parts = {
         ", ".join(tasks): True,
@@ -187,10 +189,6 @@ def _known(case: Case) -> dict[str, str]:
 def _listed(parts: Sequence[str]) -> str:
     *first, final = parts
     return f"{', '.join(first)} and {final}" if first else final
-
-
-def _share(task: str, cell: Judged) -> str:
-    return f"{task_title(task)} {_with_ends(cell, SHARE)} {_WORDS[cell.outcome][2]}"
 
 
 def _within(task: str, cells: Sequence[Judged], unit: str) -> str:

@@ -40,9 +40,16 @@ from freeproj.stats.verdicts import (
 )
 
 __all__ = [
-    "EXPECTS", "LEVEL", "REDUCTIONS", "Audit", "Band", "ChanceLine", "HalfChoice",
-    "Interval", "Judged", "Mean", "Outcome", "Summary", "Verdict", "audit", "band",
-    "chance_lines", "differences", "expected_maximum", "half_choice", "interval", "iqm",
-    "last", "mean_of", "mmer", "pooled_mean", "power_line", "rule_text",
-    "running_maximum", "seeds_needed", "smallest_effect", "summarise", "verdict",
-]  # fmt: skip
+    "EXPECTS",
+    "LEVEL",
+    "REDUCTIONS",
+    "Audit",
+    "Band",
+    "ChanceLine",
+    "HalfChoice",
+]
+__all__ += ["Interval", "Judged", "Mean", "Outcome", "Summary", "Verdict", "audit"]
+__all__ += ["band", "chance_lines", "differences", "expected_maximum", "half_choice"]
+__all__ += ["interval", "iqm", "last", "mean_of", "mmer", "pooled_mean", "power_line"]
+__all__ += ["rule_text", "running_maximum", "seeds_needed", "smallest_effect"]
+__all__ += ["summarise", "verdict"]

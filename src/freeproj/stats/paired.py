@@ -138,12 +138,8 @@ def half_choice(
     """Choose the best option on half of the seeds, measure it on the other; both ways.
 
     The best of several options looks good by chance alone; gains on seeds that had no
-    part in the choice are judged like any others. Seeds are split alternately; only
-    seeds with data for every option count.
-
-    Args:
-        options: scores by option, then by seed.
-        reference: scores of what the chosen option is compared with, by seed.
+    part in the choice are judged like any others. Scores are by seed. Seeds are split
+    alternately; only seeds with data for every option and the reference count.
     """
     if not options:
         raise ValueError("`options` must hold at least one option.")

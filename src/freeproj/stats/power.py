@@ -35,10 +35,7 @@ def smallest_effect(
 
     With `same`, the smallest margin within which all cells are shown to be the same,
     if they do not differ at all. Infinite below three seeds, which get no interval.
-
-    Args:
-        sd: standard deviation of the paired differences; 1 makes it the unit.
-        n_cells: how many cells the claim looks at.
+    The unit is `sd`, the standard deviation of the paired differences.
     """
     if n_seeds < 0 or n_cells < 1:
         counts = f"{n_seeds} and {n_cells}"

@@ -44,11 +44,7 @@ for _claim in (
 
 
 def ask_runs(dataset: Dataset, extra: Iterable[str] = ()) -> dict[str, Answer]:
-    """Put every question about runs to a dataset; none of them raises.
-
-    Args:
-        extra: further questions, as `module:attribute`.
-    """
+    """Put every question, and extra ones (`module:attribute`), to runs; none raises."""
     found: dict[str, Answer] = {}
     for name, question in _questions(*extra).items():
         found |= ask_apart(name, question, dataset)
@@ -78,14 +74,14 @@ def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answ
 def ask_published(studies: Iterable[Dataset] | None = None) -> dict[str, Answer]:
     """Return each question's answer from the study that it names.
 
-    Args:
-        studies: by default those that ship; questions to others are left out.
+    By default from those that ship; questions to studies not given are left out.
     """
     asked = _questions()
     if studies is None:
-        wanted = dict.fromkeys(each.study for each in asked.values() if each.study)
-        studies = (load(n) if n in names() else _none(n) for n in wanted)
-    named = {study.meta.get("study"): study for study in studies}
+        wanted = {each.study for each in asked.values() if each.study}
+        named = {n: load(n) if n in names() else Dataset(()) for n in wanted}
+    else:
+        named = {study.meta.get("study"): study for study in studies}
     found: dict[str, Answer] = {}
     for name, question in asked.items():
         if question.study in named:
@@ -100,11 +96,7 @@ def opening() -> tuple[Answer, ...]:
 
 
 def ask_analyses(found: Mapping[str, Numbers]) -> dict[str, Answer]:
-    """Return the answers about analyses for which all figures have been computed.
-
-    Args:
-        found: the numbers of figures, by name.
-    """
+    """Return the answers about analyses whose figures have all been found, by name."""
     return {
         each.name: each.judge(*(found[figure] for figure in each.figures))
         for each in map(CLAIMS.resolve, CLAIMS)
@@ -121,8 +113,3 @@ def _questions(*extra: str) -> dict[str, Question]:
 @functools.lru_cache(maxsize=128)
 def _asked(name: str, study: Dataset) -> dict[str, Answer]:
     return ask_apart(name, _questions()[name], study)
-
-
-@functools.cache
-def _none(name: str) -> Dataset:
-    return Dataset((), meta={"study": name})

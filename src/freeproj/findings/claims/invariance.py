@@ -61,7 +61,7 @@ def _against(what: str, first: str, second: str = "frame", **more: Any) -> Contr
 
 
 def _pairs(
-    cells: Cells, first: Callable, second: Callable, on: str, form: str
+    first: Callable, second: Callable, on: str, form: str, cells: Cells
 ) -> dict[str, str]:
     """Give returns of two arms, for the tasks with most seeds."""
     seeds = {
@@ -77,7 +77,7 @@ def _pairs(
     return {"pairs": ", ".join(told)}
 
 
-def _in_dimensions(dataset: Dataset, keep: Callable[[Settings], bool]) -> Dataset:
+def _in_dimensions(keep: Callable[[Settings], bool], dataset: Dataset) -> Dataset:
     """Return the runs of such agents whose tasks were run at several d."""
     chosen = dataset.select(
         lambda run: keep(run.settings) and not run.settings.get("evaluation.task")
@@ -110,36 +110,21 @@ def _dimension_values(cells: Cells) -> dict[str, str]:
     return {"returns": ", ".join(told)}
 
 
-_at_dimensions = functools.partial(
-    stated, contrasts=_against_smallest, values=_dimension_values
-)
+_PAIRS = pairs(("random", "tile"), ("random", "minus_tile"), ("random", "pad"))
+_REACHES = (_against("frame on random projections", "frame", "plain", share=0.9),)
+_ONE = (_against("one projection minus many", "frame, one projection"),)
+_BELOW = (_against("RP minus frame", "RP"), _against("FRP minus frame", "FRP"))
+_frame_and_plain = functools.partial(_pairs, _FRAME, _PLAIN, "pad", "{} of {}")
+_both = functools.partial(_pairs, _ORDINARY, _FRAME, "random", "{} against {}")
+_ordinary_in_dimensions = functools.partial(_in_dimensions, _ORDINARY)
+_frame_in_dimensions = functools.partial(_in_dimensions, _FRAME)
+_BY_DIMENSION = _against_smallest, _dimension_values
+
 QUESTIONS = (
-    stated(
-        "frame-invariance",
-        _only_frames,
-        pairs(*(("random", name) for name in ("tile", "minus_tile", "pad"))),
-    ),
-    stated(
-        "frame-reaches-plain",
-        _arms,
-        (_against("frame on random projections", "frame", "plain", share=0.9),),
-        functools.partial(
-            _pairs, first=_FRAME, second=_PLAIN, on="pad", form="{} of {}"
-        ),
-    ),
-    stated(
-        "frame-one-projection",
-        _arms,
-        (_against("one projection minus many", "frame, one projection"),),
-    ),
-    stated(
-        "ordinary-below-frame",
-        _arms,
-        (_against("RP minus frame", "RP"), _against("FRP minus frame", "FRP")),
-        functools.partial(
-            _pairs, first=_ORDINARY, second=_FRAME, on="random", form="{} against {}"
-        ),
-    ),
-    _at_dimensions("dimension", functools.partial(_in_dimensions, keep=_ORDINARY)),
-    _at_dimensions("dimension-frame", functools.partial(_in_dimensions, keep=_FRAME)),
+    stated("frame-invariance", _only_frames, _PAIRS),
+    stated("frame-reaches-plain", _arms, _REACHES, _frame_and_plain),
+    stated("frame-one-projection", _arms, _ONE),
+    stated("ordinary-below-frame", _arms, _BELOW, _both),
+    stated("dimension", _ordinary_in_dimensions, *_BY_DIMENSION),
+    stated("dimension-frame", _frame_in_dimensions, *_BY_DIMENSION),
 )

@@ -22,13 +22,12 @@ __all__ = ["QUESTIONS", "pairs", "tile_pair"]
 
 _CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
 _ALONG: dict[str, Any] = {"along": "projection.length", "reference": 1}
-_LENGTHS = Contrast(what="ℓ > 1 minus ℓ = 1", **_ALONG)
-_CHOSEN = Contrast(
-    what="best ℓ > 1, chosen on other seeds, minus ℓ = 1", chosen=True, **_ALONG
-)
-_TO_BLANKED = Contrast(what="random projections minus blanked", minus="zero")
-_TO_CHANCE = Contrast(what="random projections minus chance", minus="chance")
-_FROM_CHANCE = Contrast(what="task held out, minus chance", minus="chance")
+_LENGTHS = (Contrast(what="ℓ > 1 minus ℓ = 1", **_ALONG),)
+_BEST = "best ℓ > 1, chosen on other seeds, minus ℓ = 1"
+_CHOSEN = (Contrast(what=_BEST, chosen=True, **_ALONG),)
+_TO_BLANKED = (Contrast(what="random projections minus blanked", minus="zero"),)
+_TO_CHANCE = (Contrast(what="random projections minus chance", minus="chance"),)
+_FROM_CHANCE = (Contrast(what="task held out, minus chance", minus="chance"),)
 _SEEING = (Kind.NO_REWARD, Kind.REWARD)
 _UNREWARDED = (Kind.NO_REWARD, Kind.RAW_QR)  # the latter may be shown it all the same
 
@@ -41,26 +40,37 @@ def _redrawn(settings: Settings) -> bool:
     return settings.get("redraw_every", 1) != 0
 
 
+def _qr(settings: Settings) -> bool:
+    return _family(settings) == "qr"
+
+
+def _rp(settings: Settings) -> bool:
+    return settings["projection.length"] == 1
+
+
 def _rp_with_qr(settings: Settings) -> bool:
-    return _family(settings) == "qr" and settings["projection.length"] == 1
+    return _rp(settings) and _qr(settings)
 
 
-def _narrowed(
+def _cards(settings: Settings) -> bool:
+    return settings["task"] in _CARD_TASKS
+
+
+def _runs(
     *kinds: Kind, keep: Callable[[Settings], bool] = lambda settings: True, maps=()
 ) -> Callable[[Dataset], Dataset]:
     """Return a selection: runs of these kinds, on these maps, with these settings."""
-    reward = not {*kinds} <= {*_UNREWARDED}
-
-    def select(dataset: Dataset) -> Dataset:
-        found = dataset.select(
+    rewarded = (False,) if {*kinds} <= {*_UNREWARDED} else (False, True)
+    return lambda dataset: of_kind(
+        dataset.select(
             lambda run: (
-                keep(run.settings)
-                and (reward or not run.settings.get("previous_reward", False))
+                bool(run.settings.get("previous_reward", False)) in rewarded
+                and keep(run.settings)
             )
-        )
-        return of_kind(found, *kinds, maps=maps)
-
-    return select
+        ),
+        *kinds,
+        maps=maps,
+    )
 
 
 def _papers(dataset: Dataset) -> Dataset:
@@ -95,10 +105,8 @@ def tile_pair(dataset: Dataset) -> tuple[str, str]:
 
 def _tiled(dataset: Dataset) -> Dataset:
     """Return uncorrected QR, and Haar beside it, on the same two tiled projections."""
-    found = _narrowed(*_UNREWARDED, keep=lambda s: _family(s) in ("haar", "qr"))(
-        dataset
-    )
-    raw = found.select(lambda run: _family(run.settings) == "qr")
+    found = _runs(*_UNREWARDED, keep=lambda s: _family(s) in ("haar", "qr"))(dataset)
+    raw = found.select(lambda run: _qr(run.settings))
     if not raw.runs:
         return raw
     pair = {*tile_pair(raw)}
@@ -108,27 +116,17 @@ def _tiled(dataset: Dataset) -> Dataset:
 def _sign_contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
     tile, minus = tile_pair(dataset)
     turned: dict[str, Any] = {"on": minus, "minus": tile}
+    haar: dict[str, Any] = {"along": "projection.family", "reference": "haar"}
+    chance: dict[str, Any] = {"minus": "chance", "turned": True}
     return (
-        Contrast(
-            what="on tile, ℓ > 1 minus ℓ = 1",
-            first=lambda s: _family(s) == "qr",
-            on=tile,
-            **_ALONG,
-        ),
+        Contrast(what="on tile, ℓ > 1 minus ℓ = 1", first=_qr, on=tile, **_ALONG),
         Contrast(what="minus tile minus tile", first=_rp_with_qr, **turned),
-        Contrast(
-            what="the same minus that of Haar",
-            first=lambda s: s["projection.length"] == 1,
-            along="projection.family",
-            reference="haar",
-            **turned,
-        ),
+        Contrast(what="the same minus that of Haar", first=_rp, **turned, **haar),
         Contrast(
             what="chance minus tile",
-            first=lambda s: _rp_with_qr(s) and s["task"] in _CARD_TASKS,
+            first=lambda s: _rp_with_qr(s) and _cards(s),
             on=tile,
-            minus="chance",
-            turned=True,
+            **chance,
         ),
     )
 
@@ -186,59 +184,30 @@ def _trial_values(cells: Cells) -> dict[str, str]:
     return {**ends, "blanked": earned(cells, "zero")}
 
 
+_SIGNS, _NORMS = ("tile_unit", "minus_tile_unit"), ("minus_tile", "minus_tile_unit")
+_RANDOM, _BLANKED = ("random",), ("random", "zero")
+_SIGN = _runs(Kind.RAW_QR, keep=_rp_with_qr, maps=_SIGNS)
+_NORM = _runs(Kind.RAW_QR, keep=_rp_with_qr, maps=_NORMS)
+_HAAR = _runs(
+    Kind.NO_REWARD, keep=lambda s: _family(s) == "haar" and _redrawn(s), maps=_RANDOM
+)
+_FIXED = _runs(*_UNREWARDED, keep=lambda s: not _redrawn(s), maps=_BLANKED)
+_CARDS = _runs(*_UNREWARDED, keep=_cards, maps=_RANDOM)
+_ADAPTING = _runs(Kind.IN_CONTEXT, maps=_BLANKED)
+_IN_CONTEXT = _runs(Kind.IN_CONTEXT, maps=_RANDOM)
+
 QUESTIONS = (
     stated("sign-slip", _tiled, _sign_contrasts, _sign_values),
-    stated(
-        "sign-alone",
-        _narrowed(Kind.RAW_QR, keep=_rp_with_qr, maps=("tile_unit", "minus_tile_unit")),
-        pairs(("minus_tile_unit", "tile_unit"), ("minus_tile", "tile")),
-    ),
-    stated(
-        "norm-alone",
-        _narrowed(
-            Kind.RAW_QR, keep=_rp_with_qr, maps=("minus_tile", "minus_tile_unit")
-        ),
-        pairs(("minus_tile", "minus_tile_unit"), ("tile", "tile_unit")),
-    ),
-    stated(
-        "haar-length",
-        _narrowed(
-            Kind.NO_REWARD,
-            keep=lambda s: _family(s) == "haar" and _redrawn(s),
-            maps=("random",),
-        ),
-        (_LENGTHS,),
-        _length_values,
-    ),
-    stated("storage", lambda runs: stored(runs, "random"), (_LENGTHS,), _length_values),
-    stated(
-        "fixed-bases",
-        _narrowed(
-            *_UNREWARDED, keep=lambda s: not _redrawn(s), maps=("random", "zero")
-        ),
-        (_TO_BLANKED,),
-    ),
-    stated(
-        "chance-without-reward",
-        _narrowed(
-            *_UNREWARDED, keep=lambda s: s["task"] in _CARD_TASKS, maps=("random",)
-        ),
-        (_TO_CHANCE,),
-    ),
-    stated("frp-beats-rp", _papers, (_LENGTHS,)),
-    stated("best-length", _papers, (_CHOSEN,)),
-    stated(
-        "in-context",
-        _narrowed(Kind.IN_CONTEXT, maps=("random", "zero")),
-        (_TO_BLANKED,),
-        _trial_values,
-    ),
-    stated(
-        "in-context-length",
-        _narrowed(Kind.IN_CONTEXT, maps=("random",)),
-        (_LENGTHS,),
-        _length_values,
-    ),
-    stated("new-task", _held_out, (_FROM_CHANCE,)),
-    stated("held-out-task", _held_out, (_LENGTHS,)),
+    stated("sign-alone", _SIGN, pairs(_SIGNS[::-1], ("minus_tile", "tile"))),
+    stated("norm-alone", _NORM, pairs(_NORMS, ("tile", "tile_unit"))),
+    stated("haar-length", _HAAR, _LENGTHS, _length_values),
+    stated("storage", lambda data: stored(data, "random"), _LENGTHS, _length_values),
+    stated("fixed-bases", _FIXED, _TO_BLANKED),
+    stated("chance-without-reward", _CARDS, _TO_CHANCE),
+    stated("frp-beats-rp", _papers, _LENGTHS),
+    stated("best-length", _papers, _CHOSEN),
+    stated("in-context", _ADAPTING, _TO_BLANKED, _trial_values),
+    stated("in-context-length", _IN_CONTEXT, _LENGTHS, _length_values),
+    stated("new-task", _held_out, _FROM_CHANCE),
+    stated("held-out-task", _held_out, _LENGTHS),
 )
