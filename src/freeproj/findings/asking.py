@@ -39,16 +39,15 @@ def ask(question: Question, dataset: Dataset) -> Answer:
     The answer's `status` is `answered`, `missing` (it says what) or `failed` (with the
     error: a question of your own may have one).
     """
+    parts: dict[str, Any] = {name: getattr(question, name) for name in _REPEATED}
     try:
         return _answer(question, dataset)
     except _MissingError as lack:
-        told, lacking = f"Not in these runs: {lack}", {"missing": str(lack)}
+        parts |= {"numbers": f"Not in these runs: {lack}", "missing": str(lack)}
     except Exception as error:  # a guest's code must not end the report
-        text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        told, lacking = f"Failed: {text}", {"error": text}
-    same = {name: getattr(question, name) for name in _REPEATED}
-    rule = _rule(question, HEADROOM)
-    return Answer(rule=rule, outcome=Outcome.OPEN, numbers=told, **same, **lacking)
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        parts |= {"numbers": f"Failed: {told}", "error": told}
+    return Answer(rule=_rule(question, HEADROOM), outcome=Outcome.OPEN, **parts)
 
 
 def _answer(question: Question, dataset: Dataset) -> Answer:

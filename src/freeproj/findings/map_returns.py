@@ -1,5 +1,6 @@
 """Returns per trial on every test map, per word length: `why-table-1` and `storage`."""
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -112,13 +113,13 @@ def _summaries(
     shape = (len(keys), len(maps))
     found = {name: np.full(shape, math.nan) for name in ("mean", "low", "high")}
     counts = np.zeros(shape, int)
-    for place in np.ndindex(shape):
-        key, name = keys[place[0]], maps[place[1]]
+    pairs = itertools.product(enumerate(keys), enumerate(maps))
+    for (row, key), (column, name) in pairs:
         levels = cells.levels(key)
         values = [score / levels.n_trials for score in cells.scores(key, name).values()]
         summary = possible(summarise(values), levels.ceiling / levels.n_trials)
         low, high = (summary.interval or (math.nan, math.nan))[:2]
-        for column, value in zip(found, (summary.mean, low, high), strict=True):
-            found[column][place] = value
-        counts[place] = summary.n
+        for field, value in zip(found, (summary.mean, low, high), strict=True):
+            found[field][row, column] = value
+        counts[row, column] = summary.n
     return {**found, "n_seeds": counts}

@@ -96,8 +96,8 @@ def equal_words(dataset: Dataset) -> Dataset:
 
 def _lengths(dataset: Dataset, axis: str) -> dict[RunRecord, set[Any]]:
     """Return for each run the word lengths of those that share an axis and the rest."""
-    apart = (*_SHAPE, "evaluation.")
-    axes = (axis, *(key for key in dataset.axes if not key.startswith(apart)))
+    rest = (key for key in dataset.axes if not key.startswith("evaluation."))
+    axes = [axis, *(key for key in rest if key not in _SHAPE)]
     places = {run: tuple(map(run.settings.get, axes)) for run in dataset.runs}
     found: dict[tuple, set[Any]] = collections.defaultdict(set)
     for run, place in places.items():

@@ -59,12 +59,9 @@ def interval(
 ) -> Interval | None:
     """Return the interval of the mean of independent seeds.
 
-    Seeds without data (nan) are left out. The bootstrap is used for levels up to 95 %;
-    further out its tails rest on too few resamples, and t is used.
-
-    Args:
-        method: one of `METHODS`; by default the one that suits the number of seeds.
-        seed: of the bootstrap's draws.
+    Seeds without data (nan) are left out. The method is one of `METHODS`, by default
+    the one that suits the number of seeds. The bootstrap (whose draws have a seed) is
+    used for levels up to 95 %; further out its tails rest on too few resamples.
     """
     if not 0 < level < 1:
         raise ValueError(f"`level` must lie in (0, 1), got {level}.")

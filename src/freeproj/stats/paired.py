@@ -105,11 +105,8 @@ def audit(seeing: BySeed, blanked: BySeed, margin: float | int = 0.0) -> Audit:
 
     A cell whose return does not depend on the observation says nothing about
     projections. The agent uses its observation if the interval of the mean difference
-    lies outside ±margin, on either side: looking may also hurt.
-
-    Args:
-        seeing: returns by seed, or a row of returns paired by position.
-        margin: differences up to here count as none, for instance 2 % of the headroom.
+    lies outside ±margin, on either side: looking may also hurt. Returns are by seed,
+    or rows that are paired by position.
     """
     if margin < 0:
         raise ValueError(f"`margin` must be at least 0, got {margin}.")

@@ -135,7 +135,7 @@ def _nearer(numbers: Numbers, space: str, metric: int) -> Finding:
 
 
 def _positive(
-    about: str, value: float, interval: tuple[float, float], *texts: str
+    about: str, value: float, interval: tuple[float, float], *texts: Any
 ) -> Finding:
     """Return the finding of "the value is above zero"."""
     return Finding(about, _decide(*interval), value, interval, *texts)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.experiments.dataset import Dataset
+from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import last, tested_maps
 from freeproj.findings.cells import Cells
 from freeproj.findings.claims.texts import earned, earned_along, stated, value_of
@@ -29,7 +29,7 @@ _TO_BLANKED = (Contrast(what="random projections minus blanked", minus="zero"),)
 _TO_CHANCE = (Contrast(what="random projections minus chance", minus="chance"),)
 _FROM_CHANCE = (Contrast(what="task held out, minus chance", minus="chance"),)
 _SEEING = (Kind.NO_REWARD, Kind.REWARD)
-_UNREWARDED = (Kind.NO_REWARD, Kind.RAW_QR)  # the latter may be shown it all the same
+_UNREWARDED = (Kind.NO_REWARD, Kind.RAW_QR)  # of the latter those without reward
 
 
 def _family(settings: Settings) -> str:
@@ -60,17 +60,13 @@ def _runs(
     *kinds: Kind, keep: Callable[[Settings], bool] = lambda settings: True, maps=()
 ) -> Callable[[Dataset], Dataset]:
     """Return a selection: runs of these kinds, on these maps, with these settings."""
-    rewarded = (False,) if {*kinds} <= {*_UNREWARDED} else (False, True)
-    return lambda dataset: of_kind(
-        dataset.select(
-            lambda run: (
-                bool(run.settings.get("previous_reward", False)) in rewarded
-                and keep(run.settings)
-            )
-        ),
-        *kinds,
-        maps=maps,
-    )
+    rewarded = {False} if {*kinds} <= {*_UNREWARDED} else {False, True}
+
+    def kept(run: RunRecord) -> bool:
+        shown = bool(run.settings.get("previous_reward", False))
+        return shown in rewarded and keep(run.settings)
+
+    return lambda dataset: of_kind(dataset.select(kept), *kinds, maps=maps)
 
 
 def _papers(dataset: Dataset) -> Dataset:
@@ -184,7 +180,7 @@ def _trial_values(cells: Cells) -> dict[str, str]:
     return {**ends, "blanked": earned(cells, "zero")}
 
 
-_SIGNS, _NORMS = ("tile_unit", "minus_tile_unit"), ("minus_tile", "minus_tile_unit")
+_SIGNS, _NORMS = ("minus_tile_unit", "tile_unit"), ("minus_tile", "minus_tile_unit")
 _RANDOM, _BLANKED = ("random",), ("random", "zero")
 _SIGN = _runs(Kind.RAW_QR, keep=_rp_with_qr, maps=_SIGNS)
 _NORM = _runs(Kind.RAW_QR, keep=_rp_with_qr, maps=_NORMS)
@@ -198,7 +194,7 @@ _IN_CONTEXT = _runs(Kind.IN_CONTEXT, maps=_RANDOM)
 
 QUESTIONS = (
     stated("sign-slip", _tiled, _sign_contrasts, _sign_values),
-    stated("sign-alone", _SIGN, pairs(_SIGNS[::-1], ("minus_tile", "tile"))),
+    stated("sign-alone", _SIGN, pairs(_SIGNS, ("minus_tile", "tile"))),
     stated("norm-alone", _NORM, pairs(_NORMS, ("tile", "tile_unit"))),
     stated("haar-length", _HAAR, _LENGTHS, _length_values),
     stated("storage", lambda data: stored(data, "random"), _LENGTHS, _length_values),
