@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from freeproj.stats.audit import audit
+from freeproj.stats import audit
 from freeproj.stats.verdicts import Outcome, verdict
 
 pytestmark = pytest.mark.fast

@@ -4,27 +4,15 @@ Everything a person reads about runs is an `Answer`: the lines of README and pag
 cards, the marks in tables, `freeproj compare` and `fp.Study.compare`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from freeproj.stats import Judged, Outcome
 
-__all__ = [
-    "HEADROOM",
-    "RETURN",
-    "SHARE",
-    "Answer",
-    "Finding",
-    "amount",
-    "combine",
-    "decide",
-    "said",
-    "unknown",
-]
+__all__ = ["HEADROOM", "RETURN", "SHARE", "Answer", "Finding", "amount", "combine"]
+__all__ += ["of_unit", "said"]
 
 HEADROOM = "share of the headroom"
 RETURN = "return per trial"
@@ -56,7 +44,7 @@ class Answer:
     source: str
     rule: str  # when it holds, when it does not
     outcome: Outcome
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = ()
     numbers: str = ""  # that decided, in one line
     said: str = ""  # the statement as the outcome allows it
     short: str = ""  # the same in few words, with the numbers that matter
@@ -101,12 +89,19 @@ class Answer:
             return self.sentence
         told = self.short or self._said.rstrip(".")
         if not self.short and self.pooled is not None:
-            of = "of the headroom" if self.unit == HEADROOM else "of a trial's return"
+            number = f"{amount(self.pooled.mean, self.unit)} {of_unit(self.unit)}"
             none = math.isnan(self.pooled.mean)
-            number = f"{amount(self.pooled.mean, self.unit)} {of}"
             told += f": {'agents do not use their observation' if none else number}"
         needed = f"; {self.needed} seeds needed" if self.needed else ""
         return f"{told} ({self.basis}{needed})." if self.basis else f"{told}."
+
+    def noted(self, note: str) -> "Answer":
+        """Return the answer with a note, if any, to what it says: "… (S5)."."""
+        end = f" ({note})." if note else "."
+        told = self.said and self.said.removesuffix(".") + end
+        return replace(
+            self, statement=self.statement.removesuffix(".") + end, said=told
+        )
 
     @property
     def _said(self) -> str:
@@ -121,14 +116,16 @@ class Answer:
 
 def said(statement: str, outcome: Outcome, otherwise: str = "") -> str:
     """Turn a statement into what its outcome allows."""
+    if outcome is Outcome.HOLDS:
+        return statement
+    fails = outcome is Outcome.FAILS
+    if fails and otherwise:
+        return otherwise
     clause = statement
     if statement.split(" ", 1)[0].istitle():  # not RP, LSMDP, or a run's name
         clause = statement[0].lower() + statement[1:]
-    if outcome is Outcome.HOLDS:
-        return statement
-    if outcome is Outcome.FAILS:
-        return otherwise or f"It does not hold that {clause}"
-    return f"It cannot be told whether {clause}"
+    doubt = "It does not hold that" if fails else "It cannot be told whether"
+    return f"{doubt} {clause}"
 
 
 def amount(value: float, unit: str = HEADROOM, *, signed: bool = True) -> str:
@@ -137,18 +134,14 @@ def amount(value: float, unit: str = HEADROOM, *, signed: bool = True) -> str:
         return "–"
     if unit == SHARE:  # not a difference
         return f"{100 * value:.0f} %"
-    share = unit == HEADROOM
-    number = round(100 * value, 1) + 0.0 if share else round(value, 3) + 0.0
-    text = f"{number:+.1f} %" if share else f"{number:+.3f}"
+    text = f"{100 * value:+z.1f} %" if unit == HEADROOM else f"{value:+z.3f}"
     return text if signed else text.lstrip("+")
 
 
-def decide(interval: tuple[float, float]) -> Outcome:
-    """Return the outcome of "the value is above zero"; nan decides nothing."""
-    low, high = interval
-    if low > 0:
-        return Outcome.HOLDS
-    return Outcome.FAILS if high < 0 else Outcome.OPEN
+def of_unit(unit: str) -> str:
+    """Say what a difference is a part of."""
+    known = {HEADROOM: "of the headroom", SHARE: "of plain agents' return"}
+    return known.get(unit, "of a trial's return")
 
 
 def combine(outcomes: Iterable[Outcome]) -> Outcome:
@@ -157,8 +150,3 @@ def combine(outcomes: Iterable[Outcome]) -> Outcome:
     if Outcome.FAILS in found:
         return Outcome.FAILS
     return Outcome.HOLDS if found == {Outcome.HOLDS} else Outcome.OPEN
-
-
-def unknown(about: str, basis: str, unit: str = "") -> Finding:
-    """Return a finding without data."""
-    return Finding(about, Outcome.OPEN, math.nan, None, unit, basis)

@@ -9,37 +9,24 @@ for every task compared, otherwise returns per trial; agents that are compared m
 their observation; `freeproj.stats.verdict` decides, with one margin.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.findings.answers import (
-    HEADROOM,
-    RETURN,
-    SHARE,
-    Answer,
-    Finding,
-    said,
-    unknown,
-)
+from freeproj.findings import telling
+from freeproj.findings.answers import HEADROOM, RETURN, SHARE, Answer, Finding, said
 from freeproj.findings.cells import Cells, make_cells
 from freeproj.findings.contrasts import Comparison, comparisons, uses_observation
 from freeproj.findings.questions import MARGIN, Question
-from freeproj.findings.telling import (
-    Case,
-    basis_text,
-    margin_text,
-    numbers_text,
-    power_text,
-    selection_text,
-    short_text,
-)
+from freeproj.findings.telling import Case
 from freeproj.stats import Judged, Outcome, Verdict, rule_text, verdict
 
 __all__ = ["ask"]
+
+
+_REPEATED = ("name", "statement", "source", "study", "section")  # of the question
 
 
 class _MissingError(LookupError):
@@ -52,29 +39,15 @@ def ask(question: Question, dataset: Dataset) -> Answer:
     The answer's `status` is `answered`, `missing` (it says what) or `failed` (with the
     error: a question of your own may have one).
     """
+    parts: dict[str, Any] = {name: getattr(question, name) for name in _REPEATED}
     try:
         return _answer(question, dataset)
     except _MissingError as lack:
-        return _unanswered(question, missing=str(lack) or question.needs)
+        parts |= {"numbers": f"Not in these runs: {lack}", "missing": str(lack)}
     except Exception as error:  # a guest's code must not end the report
-        told = " ".join(str(error).split())[:300]
-        return _unanswered(question, error=f"{type(error).__name__}: {told}")
-
-
-def _unanswered(question: Question, missing: str = "", error: str = "") -> Answer:
-    return Answer(
-        question.name,
-        question.statement,
-        question.source,
-        _rule(question, HEADROOM),
-        Outcome.OPEN,
-        (),
-        numbers=f"Failed: {error}" if error else f"Not in these runs: {missing}",
-        missing=missing,
-        error=error,
-        study=question.study,
-        section=question.section,
-    )
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        parts |= {"numbers": f"Failed: {told}", "error": told}
+    return Answer(rule=_rule(question, HEADROOM), outcome=Outcome.OPEN, **parts)
 
 
 def _answer(question: Question, dataset: Dataset) -> Answer:
@@ -91,55 +64,38 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     ]
     if not found:
         raise _MissingError(question.needs)
-    unit, looks = _unit(found), int(dataset.meta.get("looks", 1))
-    margin, ignoring = _margin(question, unit), _left_out(cells, found)
-    data = {place: _in_unit(each, unit) for place, each in enumerate(found)}
-    judged = verdict(
-        data,
-        question.expects,
-        margin,
-        looks=looks,
-        left_out=ignoring,
-        pool=not question.each,
-    )
-    if judged.outcome is Outcome.HOLDS and not _each_holds(
-        question, found, data, judged.cells
-    ):
-        judged = replace(judged, outcome=Outcome.OPEN)
+    (unit, data), looks = _scaled(found), int(dataset.meta.get("looks", 1))
+    margin = _margin(question, unit)
+    judged = _judged(question, cells, found, data, margin=margin, looks=looks)
     if unit == SHARE:
         judged = _shifted(judged, contrasts[0].share)
-    case = Case(question, cells, contrasts, found, data, judged, unit, looks)
-    return _told(case, margin, len(ignoring))
+    return _told(Case(question, cells, contrasts, found, data, judged, unit, looks))
 
 
-def _told(case: Case, margin: float, n_left: int) -> Answer:
+def _told(case: Case) -> Answer:
     question, judged = case.question, case.judged
     values = question.values(case.cells) if question.values else {}
-    power, needed = power_text(case)
-    several = ""
+    power, needed = telling.power_text(case)
+    rule = _rule(question, case.unit, case.looks)
     if len(case.contrasts) > 1 and question.expects != "same":
-        several = f" Each of the {len(case.contrasts)} contrasts must hold by itself."
+        rule += f" Each of the {len(case.contrasts)} contrasts must hold by itself."
     lacks = any("–" in each for each in values.values())
     return Answer(
-        question.name,
-        question.statement,
-        question.source,
-        _rule(question, case.unit, case.looks) + several,
-        judged.outcome,
-        _findings(case, margin if question.expects == "same" else 0.0),
-        numbers=numbers_text(case),
+        rule=rule,
+        outcome=judged.outcome,
+        findings=tuple(_findings(case)),
+        numbers=telling.numbers_text(case),
         said=said(question.statement, judged.outcome, question.otherwise),
-        short=short_text(case, values),
-        basis=basis_text(case),
+        short=telling.short_text(case, values),
+        basis=telling.basis_text(case),
         details="" if lacks else question.details.format_map(values),
         power=power,
         needed=needed,
-        selection=selection_text(case, n_left),
+        selection=telling.selection_text(case),
         unit=case.unit,
         pooled=judged.pooled,
-        study=question.study,
-        section=question.section,
         opens=question.opens,
+        **{name: getattr(question, name) for name in _REPEATED},
     )
 
 
@@ -148,56 +104,55 @@ def _configurations(dataset: Dataset, on: str) -> Cells:
 
     Where each is scored on its own first map, how it was tested is part of the cell.
     """
-    held_out = [bool(run.settings.get("evaluation.task")) for run in dataset.runs]
-    if any(held_out) and not all(held_out):
+    held_out = {bool(run.settings.get("evaluation.task")) for run in dataset.runs}
+    if len(held_out) > 1:
         raise ValueError(
             "Some of these runs hold out a task and some do not: select one kind."
         )
-    cells = make_cells(dataset, "task" if any(held_out) else "projection")
+    cells = make_cells(dataset, "task" if True in held_out else "projection")
     return cells.per_agent() if on else cells
 
 
 def _margin(question: Question, unit: str) -> float:
-    if question.margin is not None or question.expects != "same":
-        return question.margin or 0.0
-    if unit != HEADROOM:
+    if question.expects == "same" and question.margin is None and unit != HEADROOM:
         raise _MissingError(
             "a margin in returns per trial: no headroom is stored for these tasks."
         )
-    return MARGIN
+    return MARGIN if question.margin is None else question.margin
 
 
 def _rule(question: Question, unit: str, looks: int = 1) -> str:
-    text = rule_text(question.expects, margin_text(question, unit), not question.each)
-    if looks == 1:
-        return text
-    each = f"5 % / {looks} each"
-    return f"{text} The data were judged {looks} times as they came in: {each}."
+    margin = telling.margin_text(question, unit)
+    text = rule_text(question.expects, margin, not question.each)
+    times = f" The data were judged {looks} times as they came in: 5 % / {looks} each."
+    return text + times * (looks > 1)
 
 
-def _unit(found: Sequence[Comparison]) -> str:
-    if all(each.whole > 0 for each in found):
-        return SHARE
-    return HEADROOM if all(each.levels.headroom > 0 for each in found) else RETURN
+def _scaled(found: Sequence[Comparison]) -> tuple[str, list[dict[int, float]]]:
+    """Return the unit of all differences, and each one in it, by seed."""
+    shares = [each.whole for each in found]
+    levels = [each.cells.levels(each.key) for each in found]
+    rooms = [each.headroom / each.n_trials for each in levels]
+    known = {SHARE: shares, HEADROOM: rooms, RETURN: [1.0] * len(found)}
+    unit, scales = next((u, s) for u, s in known.items() if all(x > 0 for x in s))
+    pairs = zip(found, scales, strict=True)
+    return unit, [{seed: g / scale for seed, g in e.gaps.items()} for e, scale in pairs]
 
 
-def _in_unit(each: Comparison, unit: str) -> dict[int, float]:
-    room = each.levels.headroom / each.levels.n_trials
-    scale = {SHARE: each.whole, HEADROOM: room, RETURN: 1.0}[unit]
-    return {seed: gap / scale for seed, gap in each.gaps.items()}
-
-
-def _each_holds(
-    question: Question, found: Sequence[Comparison], data: Mapping[int, Any], kept: Any
-) -> bool:
-    """Whether each contrast holds by itself; a pool must not hide one that does not."""
-    groups: dict[str, dict[int, Any]] = {}
-    for place in kept:
-        groups.setdefault(found[place].what, {})[place] = data[place]
-    return question.expects == "same" or all(
-        verdict(group, question.expects).outcome is Outcome.HOLDS
-        for group in groups.values()
-    )
+def _judged(
+    question: Question, cells: Cells, found: Sequence, data: Sequence, **more: Any
+) -> Verdict:
+    """Judge all comparisons; a pool must not hide a contrast that does not hold."""
+    left_out, expects = _left_out(cells, found), question.expects
+    every = dict(enumerate(data))
+    judged = verdict(every, expects, left_out=left_out, pool=not question.each, **more)
+    if expects == "same" or judged.outcome is not Outcome.HOLDS:
+        return judged
+    for what in {each.contrast.what for each in found}:
+        own = {n: data[n] for n in judged.cells if found[n].contrast.what == what}
+        if own and verdict(own, expects).outcome is not Outcome.HOLDS:
+            return replace(judged, outcome=Outcome.OPEN)
+    return judged
 
 
 def _shifted(judged: Verdict, by: float) -> Verdict:
@@ -224,27 +179,24 @@ def _left_out(cells: Cells, found: Sequence[Comparison]) -> list[int]:
     return [n for n, each in enumerate(found) if (each.agents, each.on) in ignoring]
 
 
-def _findings(case: Case, margin: float) -> tuple[Finding, ...]:
-    findings, unit = [], case.unit
-    zero = case.contrasts[0].share if unit == SHARE else 0.0
+def _findings(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each comparison; one without a verdict says why."""
+    unit, zero = case.unit, case.contrasts[0].share if case.unit == SHARE else 0.0
+    margin = _margin(case.question, unit)
+    thresholds = (-margin, margin) if case.question.expects == "same" else (zero,)
     for place, each in enumerate(case.found):
-        cell = case.judged.cells.get(place)
+        cell, run = case.judged.cells.get(place), each.cells.runs[each.key][0]
         if cell is None:
             why = "These agents do not use their observation: no verdict."
-            findings.append(replace(unknown(each.about, why, unit), run=each.run))
-            continue
-        findings.append(
-            Finding(
-                each.about,
+            nothing = Outcome.OPEN, math.nan, None, unit, why
+            yield Finding(each.about, *nothing, run=run)
+        else:
+            judged = (
                 cell.outcome,
                 cell.mean,
                 cell.interval,
                 unit,
                 cell.reason,
                 each.remark,
-                (-margin, margin) if margin else (zero,),
-                cell.n,
-                each.run,
             )
-        )
-    return tuple(findings)
+            yield Finding(each.about, *judged, thresholds, cell.n, run)

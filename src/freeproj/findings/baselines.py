@@ -4,8 +4,6 @@
 runs are scored.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping
@@ -16,7 +14,6 @@ from freeproj.envs.baselines import baselines
 
 __all__ = ["Levels", "episode_levels"]
 
-_NAN = float("nan")
 _FLASH_CARDS = ("FlashCards", "freeproj.envs.flash_cards:FlashCards")
 
 
@@ -24,12 +21,14 @@ class Levels(NamedTuple):
     """Mean returns of an episode; nan where a task has no stored numbers."""
 
     n_trials: int
-    chance: float = _NAN  # the uniform policy
-    blind: float = _NAN  # the best open-loop policy
+    chance: float = math.nan  # the uniform policy
+    blind: float = math.nan  # the best open-loop policy
     blind_name: str = ""
-    reward_only: float = _NAN  # the best known policy that sees rewards only
-    ceiling: float = _NAN  # the best possible
-    headroom: float = _NAN  # best known policy that sees the task, minus best open-loop
+    reward_only: float = math.nan  # the best known policy that sees rewards only
+    ceiling: float = math.nan  # the best possible
+    headroom: float = (
+        math.nan
+    )  # best known policy that sees the task, minus best open-loop
     # Policies that never learn, as `Baselines.luck` returns them.
     luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})
 
@@ -38,11 +37,13 @@ class Levels(NamedTuple):
 def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Levels:
     """Return the levels of a task for episodes of so many trials.
 
-    Args:
-        fresh_start: every trial starts anew, so each is as hard as the first.
+    With a fresh start every trial starts anew, so each is as hard as the first.
     """
     if task in _FLASH_CARDS:
-        return _flash_cards(n_trials)
+        # Cards are drawn independently, one suit of four: who does not see the card is
+        # right once in four, whatever the rewards were; who knows the suits, always.
+        guess, best = -0.5 * n_trials, float(n_trials)
+        return Levels(n_trials, guess, guess, "any answers", guess, best, best - guess)
     if ":" in task or "+" in task:
         return Levels(n_trials)  # reading results never runs a user's code
     stored = baselines(task)
@@ -60,23 +61,4 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
         ceiling=stored.best_episode(n_trials, same_start),
         headroom=stored.headroom(n_trials, same_start),
         luck=stored.luck(n_trials, same_start),
-    )
-
-
-def _flash_cards(n_trials: int) -> Levels:
-    """Return the levels of flash cards, which need no search.
-
-    Cards are drawn independently, one suit of four. A player who does not see the card
-    is right once in four, whatever the rewards were. One who knows the suits is always
-    right.
-    """
-    guess = -0.5 * n_trials
-    return Levels(
-        n_trials,
-        chance=guess,
-        blind=guess,
-        blind_name="any answers",
-        reward_only=guess,
-        ceiling=float(n_trials),
-        headroom=n_trials - guess,
     )

@@ -5,8 +5,7 @@ length always belong to it. The score of a run is the mean of its last three hel
 evaluations, counting the first episode of every environment.
 """
 
-from __future__ import annotations
-
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -68,11 +67,9 @@ class Cells:
     def scores(
         self, key: Key, test_map: str = "", reduce: str = "last3"
     ) -> dict[int, float]:
-        """Return a number per seed: by default the score; nan where there is no data.
+        """Return a number per seed, see `measures.score`; nan where there is no data.
 
-        Args:
-            test_map: a map, or `train`; by default each run's first test map.
-            reduce: from a run's evaluations to one number, see `measures.score`.
+        The test map may be `train`; by default it is each run's first.
         """
         return {
             run.seed: score(run, metric_of(map_of(run, test_map)), reduce)
@@ -88,8 +85,9 @@ class Cells:
             for key, runs in self.runs.items()
             if keep(runs[0].settings)
             for value in self.scores(key, on).values()
+            if not math.isnan(value)
         ]
-        return float(np.nanmean(found)) if found else np.nan
+        return float(np.mean(found)) if found else math.nan
 
     def families(self, axis: str = "projection.length") -> dict[Key, dict[Any, Key]]:
         """Group cells that differ in one axis only: {other values: {value: key}}."""
@@ -100,11 +98,16 @@ class Cells:
             found.setdefault(rest, {})[key[place]] = key
         return found
 
-    def where(self, keep: Callable[[Key], bool]) -> Cells:
+    def varied(self) -> list[str]:
+        """Return the axes on which cells differ."""
+        columns = zip(self.axes, *self.runs, strict=True)
+        return [axis for axis, *values in columns if len(set(values)) > 1]
+
+    def where(self, keep: Callable[[Key], bool]) -> "Cells":
         """Return the cells for which `keep` is true."""
         return Cells(self.axes, {k: runs for k, runs in self.runs.items() if keep(k)})
 
-    def per_agent(self) -> Cells:
+    def per_agent(self) -> "Cells":
         """Leave out how agents were tested; of cells that are then equal, keep one.
 
         The same agents may have been tested twice, on other maps: the cell with most
@@ -120,11 +123,9 @@ class Cells:
 
 
 def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
-    """Put the runs of a dataset into cells.
+    """Put runs into cells: those tested under unseen maps on their own task.
 
-    Args:
-        protocol: `projection` for runs tested under unseen maps on their own task,
-            `task` for those tested on a task held out from training.
+    With `task` as the protocol, those tested on a task held out from training.
     """
     chosen = dataset.select(
         lambda run: bool(run.settings.get("evaluation.task")) == (protocol == "task")

@@ -6,10 +6,8 @@
 They return the `Answer` of a question that is made up on the spot.
 """
 
-from __future__ import annotations
-
-import dataclasses
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
@@ -47,21 +45,16 @@ def compare(
         pool: kinds of agents that may be pooled, such as `projection.family`.
     """
     if first.keys() != second.keys():
-        raise ValueError(
-            f"Both sides must name the same settings, got {', '.join(first)} and "
-            f"{', '.join(second)}."
-        )
+        names = f"{', '.join(first)} and {', '.join(second)}"
+        raise ValueError(f"Both sides must name the same settings, got {names}.")
     for side in (first, second):
         if not len(dataset.where(side)):
             raise ValueError(f"No run has {dict(side)}.")
     one, other, on = _side(first), _side(second), on or dataset.test_map
     where = f"on {map_title(on)}"
     says = "the same as" if expects == "same" else f"{expects} than"
-    question = Question(
-        "compare",
+    question = _own(
         f"Runs with {one} earn {says} runs with {other} {where}.",
-        "Your comparison",
-        lambda data: data,
         (_contrast(dataset, first, second, f"{one} minus {other}"),),
         on=on,
         expects=expects,
@@ -70,7 +63,6 @@ def compare(
         f"{where}, in at least one comparison or all together.",
         needs=f"runs that differ in {' and '.join(first)} only, with the same seeds on "
         "both sides.",
-        section="own",
     )
     answer = ask(question, dataset)
     for axis in _KINDS:
@@ -92,8 +84,8 @@ def compare_along(
     if reference not in values or len(values) < 2:
         known = ", ".join(map(str, values))
         raise ValueError(f"`{axis}` must have {reference!r} and others, got {known}.")
-    others = [value for value in values if value != reference]
-    return compare(dataset, {axis: others}, {axis: reference}, on=on)
+    others = {axis: [value for value in values if value != reference]}
+    return compare(dataset, others, {axis: reference}, on=on)
 
 
 def compare_axes(dataset: Dataset, *axes: str, on: str = "") -> list[Answer]:
@@ -103,26 +95,17 @@ def compare_axes(dataset: Dataset, *axes: str, on: str = "") -> list[Answer]:
         dataset.values(axis)  # refuses a name that no run has
         kinds = [each for each in _KINDS if each in dataset.axes and each != axis]
         for kind, group in dataset.group_by(*kinds).items():
-            if len(group.values(axis)) < 2:
-                continue
-            answer = compare_along(group, axis, on=on)
-            among = settings_text(dict(zip(kinds, kind, strict=True)))
-            end = f" ({among})." if among else "."
-            found.append(
-                dataclasses.replace(
-                    answer,
-                    name=f"{axis}-{len(found)}",
-                    statement=answer.statement[:-1] + end,
-                    said=answer.said[:-1] + end if answer.said else "",
-                )
-            )
+            if len(group.values(axis)) > 1:
+                among = settings_text(dict(zip(kinds, kind, strict=True)))
+                answer = compare_along(group, axis, on=on).noted(among)
+                found.append(replace(answer, name=f"{axis}-{len(found)}"))
     return found
 
 
 def compare_sources(sources: Mapping[str, Dataset], on: str = "") -> Answer:
     """Compare every source of runs with the first, configuration by configuration."""
     runs = tuple(
-        dataclasses.replace(run, settings={**run.settings, "source": name})
+        replace(run, settings={**run.settings, "source": name})
         for name, dataset in sources.items()
         for run in dataset.runs
     )
@@ -138,18 +121,16 @@ def compare_sources(sources: Mapping[str, Dataset], on: str = "") -> Answer:
         for name in others
     )
     on = on or whole.test_map
-    question = Question(
-        "compare",
-        f"{' and '.join(others)} earn{'s' * (len(others) == 1)} more than {first} on "
-        f"{map_title(on)}.",
-        "Your comparison",
-        lambda data: data,
-        contrasts,
-        on=on,
-        needs="runs of the same task and seeds in all of them.",
-        section="own",
-    )
-    return ask(question, whole)
+    earn = f"{' and '.join(others)} earn{'s' * (len(others) == 1)}"
+    needs = "runs of the same task and seeds in all of them."
+    statement = f"{earn} more than {first} on {map_title(on)}."
+    return ask(_own(statement, contrasts, on=on, needs=needs), whole)
+
+
+def _own(statement: str, contrasts: tuple[Contrast, ...], **more: Any) -> Question:
+    """Return a question about all runs of a dataset."""
+    start = "compare", statement, "Your comparison"
+    return Question(*start, lambda data: data, contrasts, section="own", **more)
 
 
 def _contrast(

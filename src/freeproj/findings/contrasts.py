@@ -3,63 +3,51 @@
 All numbers here are returns per trial. Nothing is decided in this module.
 """
 
-from __future__ import annotations
-
 import collections
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from freeproj.experiments.dataset import RunRecord
-from freeproj.findings.baselines import Levels
 from freeproj.findings.cells import Cells, Key
 from freeproj.findings.labels import axis_name, map_title, settings_text, value_text
-from freeproj.findings.questions import Contrast
+from freeproj.findings.questions import Contrast, Settings
 from freeproj.stats import Audit, audit, differences, half_choice
 
 __all__ = ["AUDIT", "Comparison", "comparisons", "uses_observation"]
 
 AUDIT = 0.02  # of the headroom: blanking that changes less does not count
 
-_Gaps = dict[int, float]
-
 
 @dataclass(frozen=True)
 class Comparison:
     """One difference of a contrast: what it is about, by seed, and whose it is."""
 
+    contrast: Contrast
+    cells: Cells
+    on: str  # the test projection
+    key: Key  # the first side's configuration
     about: str
     gaps: Mapping[int, float]  # return per trial, by seed
-    levels: Levels
-    run: RunRecord  # the first of the first side's configuration
-    task: str
     agents: tuple[Key, ...] = ()  # all that take part, where agents are compared
     remark: str = ""
-    on: str = ""  # the test projection
-    what: str = ""  # the contrast
-    whole: float = (
-        math.nan
-    )  # of which a share is asked: the second side, from the floor
+    whole: float = math.nan  # the second side, from the floor, if a share is asked
 
 
 def comparisons(contrast: Contrast, cells: Cells, on: str) -> list[Comparison]:
     """Return the differences of a contrast in every configuration that has both sides.
 
-    Args:
-        on: the question's test projection; the contrast may name another.
+    The test projection is the question's, unless the contrast names another.
     """
     first = cells.where(lambda key: contrast.first(cells.runs[key][0].settings))
-    measure = _measure(contrast, cells, contrast.on or on)
+    sides = _Sides(contrast, cells, first, contrast.on or on)
     if contrast.along:
-        found = _along(contrast, first, measure)
+        found = sides.along()
     elif contrast.second is not None:
-        second = cells.where(lambda key: contrast.second(cells.runs[key][0].settings))  # type: ignore[misc]
-        found = _between(contrast, first, second, measure)
+        found = sides.between(contrast.second)
     else:
-        found = (_single(contrast, first, key, measure) for key in first.runs)
-    said = {"on": contrast.on or on, "what": contrast.what}
-    return [replace(each, **said) for each in found if each.gaps]
+        found = map(sides.single, first.runs)
+    return [each for each in found if each.gaps]
 
 
 def uses_observation(cells: Cells, keys: Iterable[Key], on: str = "") -> Audit:
@@ -72,167 +60,114 @@ def uses_observation(cells: Cells, keys: Iterable[Key], on: str = "") -> Audit:
     by_seed: dict[int, list[float]] = collections.defaultdict(list)
     headrooms = []
     for key in keys:
-        seen, blanked = cells.scores(key, on), cells.scores(key, "zero")
         levels = cells.levels(key)
         headrooms.append(levels.headroom / levels.n_trials)
-        for seed, gap in differences(seen, blanked).items():
+        gaps = differences(cells.scores(key, on), cells.scores(key, "zero"))
+        for seed, gap in gaps.items():
             by_seed[seed].append(gap / levels.n_trials)
-    gaps = {seed: sum(each) / len(each) for seed, each in by_seed.items()}
-    known = [room for room in headrooms if room > 0]
-    margin = AUDIT * min(known) if known else 0.0
-    return audit(gaps, dict.fromkeys(gaps, 0.0), margin)
+    means = {seed: sum(each) / len(each) for seed, each in by_seed.items()}
+    margin = AUDIT * min((room for room in headrooms if room > 0), default=0.0)
+    return audit(means, dict.fromkeys(means, 0.0), margin)
 
 
-_Measure = Callable[[Key], _Gaps]
+@dataclass(frozen=True)
+class _Sides:
+    """A contrast, all cells, those of its first side, and the test projection."""
 
+    contrast: Contrast
+    cells: Cells
+    first: Cells
+    on: str
 
-def _measure(contrast: Contrast, cells: Cells, on: str) -> _Measure:
-    """Return what is measured of one configuration: returns, or what they exceed."""
+    def single(self, key: Key) -> Comparison:
+        """Compare a configuration with itself on another projection, or with chance."""
+        contrast, cells = self.contrast, self.cells
+        told = contrast.on or contrast.minus not in ("chance", "zero")
+        about = cells.label(key) + f", {contrast.what}" * bool(told)
+        trained = cells.where(lambda each: each == key).mean_return("train")
+        remark = f"In {map_title('train')}: {trained:z.2f} a trial."
+        remark = "" if math.isnan(trained) else remark
+        gaps = self._earn(key)
+        return Comparison(contrast, cells, self.on, key, about, gaps, (), remark)
 
-    def of_cell(key: Key) -> _Gaps:
-        levels, scores = cells.levels(key), cells.scores(key, on)
-        if contrast.minus == "chance":
-            gaps = {seed: value - levels.chance for seed, value in scores.items()}
-        elif contrast.minus:
-            gaps = differences(scores, cells.scores(key, contrast.minus))
-        else:
-            gaps = scores
-        sign = -1 if contrast.turned else 1
-        return {
-            seed: sign * gap / levels.n_trials
-            for seed, gap in gaps.items()
-            if not math.isnan(gap)
-        }
+    def along(self) -> Iterator[Comparison]:
+        """Compare the other values of an axis with the reference."""
+        contrast, cells, axis = self.contrast, self.cells, self.contrast.along
+        families = self.first.families(axis) if axis in cells.axes else {}
+        for values in families.values():
+            plain = values.get(contrast.reference)
+            others = {value: key for value, key in values.items() if key != plain}
+            if plain is None or not others:
+                continue
+            agents = () if contrast.minus else tuple(values.values())
+            if contrast.chosen:
+                yield from self._chosen(plain, others, agents)
+                continue
+            for key in others.values():
+                told = bool(contrast.minus or contrast.on)
+                about = cells.label(key) + f", {contrast.what}" * told
+                gaps = differences(self._earn(key), self._earn(plain))
+                yield Comparison(contrast, cells, self.on, key, about, gaps, agents)
 
-    return of_cell
+    def between(self, chosen: Callable[[Settings], bool]) -> Iterator[Comparison]:
+        """Compare every configuration with its partner among the chosen ones."""
+        cells, partners = self.cells, collections.defaultdict(list)
+        for key, runs in cells.runs.items():
+            if chosen(runs[0].settings):
+                partners[self._matched(key)].append(key)
+        for key in self.first.runs:
+            others = [each for each in partners[self._matched(key)] if each != key]
+            if len(others) > 1:
+                told = "; ".join(cells.label(other) for other in others[:3])
+                raise ValueError(
+                    f"{cells.label(key)} has {len(others)} partners ({told}): name the "
+                    "settings in which they differ."
+                )
+            if others:
+                yield self._pair(key, others[0])
 
+    def _earn(self, key: Key) -> dict[int, float]:
+        """Return what a configuration earns per trial, minus what it is compared to."""
+        levels, scores = self.cells.levels(key), self.cells.scores(key, self.on)
+        minus, trials = self.contrast.minus, levels.n_trials
+        base = dict.fromkeys(scores, levels.chance if minus == "chance" else 0.0)
+        if minus and minus != "chance":
+            base = self.cells.scores(key, minus)
+        sign = -1 if self.contrast.turned else 1
+        gaps = differences(scores, base)
+        return {seed: sign * gap / trials for seed, gap in gaps.items()}
 
-def _single(
-    contrast: Contrast, cells: Cells, key: Key, measure: _Measure
-) -> Comparison:
-    about = cells.label(key)
-    if contrast.on or contrast.minus not in ("chance", "zero"):
-        about += f", {contrast.what}"
-    return Comparison(
-        about,
-        measure(key),
-        cells.levels(key),
-        cells.runs[key][0],
-        cells.task(key),
-        remark=_training(cells, key),
-    )
+    def _chosen(
+        self, plain: Key, others: Mapping[Any, Key], agents: tuple[Key, ...]
+    ) -> Iterator[Comparison]:
+        """Yield what each half's choice earns on the other half, a comparison each."""
+        contrast, cells, axis = self.contrast, self.cells, self.contrast.along
+        options = {value: self._earn(key) for value, key in others.items()}
+        found = half_choice(options, self._earn(plain))
+        seeds = list(found.gains)
+        for half, value in enumerate(found.choices):
+            chosen = f"{axis_name(axis)} = {value_text(axis, value)}"
+            about = f"{cells.label(plain, axis)}, {chosen} chosen on half {half + 1}"
+            gaps = {seed: found.gains[seed] for seed in seeds[1 - half :: 2]}
+            yield Comparison(contrast, cells, self.on, plain, about, gaps, agents)
 
+    def _pair(self, key: Key, other: Key) -> Comparison:
+        contrast, cells, share = self.contrast, self.cells, self.contrast.share
+        levels, floor = cells.levels(key), 0.0
+        if share != 1 and not math.isnan(levels.blind):
+            floor = levels.blind / levels.n_trials
+        whole = {seed: value - floor for seed, value in self._earn(other).items()}
+        wanted = {seed: floor + share * each for seed, each in whole.items()}
+        gaps = differences(self._earn(key), wanted)
+        shared = [each for seed, each in whole.items() if seed in gaps]
+        mean = sum(shared) / len(shared) if shared and share != 1 else math.nan
+        told = {*self.first.varied(), *contrast.match}
+        known = {a: v for a, v in cells.settings(key).items() if a in told}
+        about = f"{settings_text(known)}: {contrast.what}"
+        agents = () if contrast.minus else (key, other)
+        return Comparison(contrast, cells, self.on, key, about, gaps, agents, "", mean)
 
-def _along(contrast: Contrast, cells: Cells, measure: _Measure) -> Iterator[Comparison]:
-    axis = contrast.along
-    if axis not in cells.axes:
-        return
-    for values in cells.families(axis).values():
-        plain = values.get(contrast.reference)
-        others = {value: key for value, key in values.items() if key != plain}
-        if plain is None or not others:
-            continue
-        agents = () if contrast.minus else tuple(values.values())
-        if contrast.chosen:
-            yield from _chosen(contrast, cells, plain, others, measure)
-            continue
-        for key in others.values():
-            about = cells.label(key)
-            if contrast.minus or contrast.on:
-                about += f", {contrast.what}"
-            gaps = differences(measure(key), measure(plain))
-            run, task = cells.runs[key][0], cells.task(key)
-            yield Comparison(about, gaps, cells.levels(key), run, task, agents)
-
-
-def _chosen(
-    contrast: Contrast,
-    cells: Cells,
-    plain: Key,
-    others: Mapping[Any, Key],
-    measure: _Measure,
-) -> Iterator[Comparison]:
-    """Yield what each half's choice earns on the other half, a comparison each."""
-    options = {value: measure(key) for value, key in others.items()}
-    found, axis = half_choice(options, measure(plain)), contrast.along
-    seeds = list(found.gains)
-    for half, value in enumerate(found.choices):
-        if value is None:
-            continue
-        tested = seeds[1 - half :: 2]
-        yield Comparison(
-            f"{cells.label(plain, axis)}, {axis_name(axis)} = "
-            f"{value_text(axis, value)} chosen on half {half + 1}",
-            {seed: found.gains[seed] for seed in tested},
-            cells.levels(plain),
-            cells.runs[plain][0],
-            cells.task(plain),
-            (plain, *others.values()),
-        )
-
-
-def _between(
-    contrast: Contrast, first: Cells, second: Cells, measure: _Measure
-) -> Iterator[Comparison]:
-    partners: dict[tuple, list[Key]] = collections.defaultdict(list)
-    for key in second.runs:
-        partners[_matched(second, key, contrast.match)].append(key)
-    for key in first.runs:
-        same = partners.get(_matched(first, key, contrast.match), [])
-        others = [other for other in same if other != key]
-        if len(others) > 1:
-            told = "; ".join(second.label(other) for other in others[:3])
-            raise ValueError(
-                f"{first.label(key)} has {len(others)} partners ({told}): name the "
-                "settings in which they differ."
-            )
-        if others:
-            yield _pair(contrast, first, key, second, others[0], measure)
-
-
-def _pair(
-    contrast: Contrast,
-    first: Cells,
-    key: Key,
-    second: Cells,
-    other: Key,
-    measure: _Measure,
-) -> Comparison:
-    levels = first.levels(key)
-    floor = 0.0 if math.isnan(levels.blind) else levels.blind / levels.n_trials
-    floor = floor if contrast.share != 1 else 0.0
-    whole = {seed: value - floor for seed, value in measure(other).items()}
-    wanted = {seed: floor + contrast.share * each for seed, each in whole.items()}
-    gaps = differences(measure(key), wanted)
-    shared = [each for seed, each in whole.items() if seed in gaps]
-    varied = [
-        axis
-        for place, axis in enumerate(first.axes)
-        if axis in contrast.match or len({each[place] for each in first.runs}) > 1
-    ]
-    known = {axis: first.settings(key)[axis] for axis in varied}
-    agents = () if contrast.minus else (key, other)
-    return Comparison(
-        f"{settings_text(known)}: {contrast.what}",
-        gaps,
-        levels,
-        first.runs[key][0],
-        first.task(key),
-        agents,
-        whole=sum(shared) / len(shared) if shared and contrast.share != 1 else math.nan,
-    )
-
-
-def _matched(cells: Cells, key: Key, match: tuple[str, ...]) -> tuple:
-    return tuple(
-        cells.task(key) if axis == "task" else cells.get(key, axis) for axis in match
-    )
-
-
-def _training(cells: Cells, key: Key) -> str:
-    """Give what agents earn in training, beside what they earn in the test."""
-    found = [v for v in cells.scores(key, "train").values() if not math.isnan(v)]
-    if not found:
-        return ""
-    mean = sum(found) / len(found) / cells.levels(key).n_trials
-    return f"In {map_title('train')}: {round(mean, 2) + 0.0:.2f} a trial."
+    def _matched(self, key: Key) -> tuple:
+        task, get = self.cells.task(key), self.cells.get
+        match = self.contrast.match
+        return tuple(task if axis == "task" else get(key, axis) for axis in match)

@@ -4,8 +4,6 @@ Rows are cells; columns are updates or trials. No data is nan, with the number o
 behind every point beside it. Figures and the page draw these same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,13 +11,13 @@ import numpy as np
 from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import map_of, metric_of
 from freeproj.findings.cells import Cells, Key, make_cells
-from freeproj.findings.labels import settings_text
 from freeproj.stats.intervals import Band, band
 
 __all__ = ["cell_columns", "curve_numbers", "need_runs", "trial_numbers"]
 
 # What tells lines of one panel apart; every other axis but the task makes panels.
 _LINE = ("projection.length", "projection.n_words", "projection.n_generators")
+_LEVELS = ("n_trials", "chance", "blind", "ceiling")
 
 
 def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
@@ -39,11 +37,9 @@ def curve_numbers(
     on: str = "",
     over: str = "updates",
 ) -> dict[str, np.ndarray]:
-    """Return held-out (`test`) or training (`train`) returns over updates or steps.
+    """Return held-out (`test`) or training (`train`) returns over updates or `steps`.
 
-    Args:
-        on: the test projection; by default each run's first one.
-        over: `updates` or `steps` of the environments.
+    The test projection is by default each run's first one.
     """
 
     def values(run: RunRecord) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +50,7 @@ def curve_numbers(
         places = run.updates if over == "updates" else run.metrics[over].astype(int)
         return places, column
 
-    return {**_rows(cells, values, over), **_flags(cells, split, running_maximum)}
+    return _rows(cells, values, over, split, running_maximum)
 
 
 def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
@@ -68,36 +64,29 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
         last = seen[-1] if len(seen) else np.full(table.shape[1], np.nan)
         return np.arange(1, len(last) + 1), last
 
-    return {**_rows(cells, values, "trials"), **_flags(cells, "test", False)}
+    return _rows(cells, values, "trials", "test", False)
 
 
 def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
     """Return what names a row: its task, its panel, its line, its word length."""
-    panels = [cells.settings(key, "task", *_LINE) for key in keys]
-    lines = [
-        {a: v for a, v in cells.settings(key).items() if a in _LINE} for key in keys
-    ]
+    others = [axis for axis in cells.axes if axis not in _LINE]
     levels = [cells.levels(key) for key in keys]
     columns = {
         "name": [cells.label(key) for key in keys],
         "task": [cells.task(key) for key in keys],
-        "panel": [settings_text(each) for each in panels],
-        "line": [settings_text(each) for each in lines],
+        "panel": [cells.label(key, "task", *_LINE) for key in keys],
+        "line": [cells.label(key, *others) for key in keys],
         "length": [cells.length(key) for key in keys],
         "n_runs": [len(cells.runs[key]) for key in keys],
-        "n_trials": [each.n_trials for each in levels],
-        "chance": [each.chance for each in levels],
-        "blind": [each.blind for each in levels],
-        "ceiling": [each.ceiling for each in levels],
+        **{name: [getattr(each, name) for each in levels] for name in _LEVELS},
     }
     return {name: np.array(column) for name, column in columns.items()}
 
 
 def _rows(
-    cells: Cells,
-    values: Callable[[RunRecord], tuple[np.ndarray, np.ndarray]],
-    name: str,
+    cells: Cells, values: Callable, name: str, split: str, running_maximum: bool
 ) -> dict[str, np.ndarray]:
+    """Return the bands of all cells; `values` has the places and returns of a run."""
     found = {key: [values(run) for run in runs] for key, runs in cells.runs.items()}
     seen = [x[~np.isnan(y)] for pairs in found.values() for x, y in pairs]
     places = np.unique(np.concatenate([np.zeros(0, int), *seen]))
@@ -105,10 +94,14 @@ def _rows(
     keys = [key for key in bands if bands[key].n_seeds.any()]
     if not keys:
         raise ValueError("These runs have no returns of this kind yet.")
+    maps = {map_of(run) for runs in cells.runs.values() for run in runs}
     return {
         **cell_columns(cells, keys),
         name: places,
         **{f: np.stack([getattr(bands[key], f) for key in keys]) for f in Band._fields},
+        "split": np.array(split),
+        "maps": np.array(sorted(maps)),
+        "running_maximum": np.array(running_maximum),
     }
 
 
@@ -118,12 +111,3 @@ def _band(pairs: Sequence[tuple[np.ndarray, np.ndarray]], places: np.ndarray) ->
         there = ~np.isnan(y)
         row[np.searchsorted(places, x[there])] = y[there]
     return band(table)
-
-
-def _flags(cells: Cells, split: str, running_maximum: bool) -> dict[str, np.ndarray]:
-    maps = {map_of(run) for runs in cells.runs.values() for run in runs}
-    return {
-        "split": np.array(split),
-        "maps": np.array(sorted(maps)),
-        "running_maximum": np.array(running_maximum),
-    }

@@ -1,7 +1,6 @@
 """What was run: counts, budget, time, and which settings are not the paper's."""
 
-from __future__ import annotations
-
+import contextlib
 import dataclasses
 import math
 import platform
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from freeproj import __version__
-from freeproj.experiments.dataset import Dataset, RunRecord
+from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import map_of
 from freeproj.experiments.settings import dotted
 from freeproj.findings.cells import make_cells
@@ -22,14 +21,8 @@ from freeproj.learning.config import TrainConfig
 __all__ = ["StudyFacts", "differences_from_paper", "study_facts", "versions"]
 
 # Settings that a study varies: they do not count as differences from the paper.
-_VARIED = {
-    "task",
-    "memory",
-    "seed",
-    "projection.length",
-    "projection.n_generators",
-    "projection.input_dim",
-}
+_SHAPE = {f"projection.{name}" for name in ("length", "n_generators", "input_dim")}
+_VARIED = {"task", "memory", "seed", *_SHAPE}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,24 +47,26 @@ def study_facts(dataset: Dataset) -> StudyFacts:
     """Return the facts about a dataset's runs; there must be at least one run."""
     runs = dataset.runs
     groups = [make_cells(dataset, protocol) for protocol in ("projection", "task")]
-    shown = {axis for cells in groups for axis in cells.axes}
+    axes = [a for a in dataset.axes if any(a in cells.axes for cells in groups)]
     seeds = [len(cell) for cells in groups for cell in cells.runs.values()]
     updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
-    trials = [int(run.settings.get("n_trials", 16)) for run in runs]
+    settings = [run.settings for run in runs]
+    trials = [int(each.get("n_trials", 16)) for each in settings]
+    per_update = [int(s.get("n_envs", 0)) * int(s.get("n_steps", 0)) for s in settings]
     seconds = [run.seconds for run in runs if not math.isnan(run.seconds)]
     return StudyFacts(
         runs=run_counts(dataset),
         n_runs=len(runs) + len(dataset.set_aside),
         n_finished=dataset.n_finished,
-        axes=tuple(_axis(dataset, axis) for axis in dataset.axes if axis in shown),
+        axes=tuple((axis_name(axis), _values(dataset, axis)) for axis in axes),
         seeds=(min(seeds), max(seeds)),
         trials=(min(trials), max(trials)),
         updates=(min(updates), max(updates)),
-        n_steps=sum(_steps(r) * n for r, n in zip(runs, updates, strict=True)),
+        n_steps=sum(n * steps for n, steps in zip(updates, per_update, strict=True)),
         seconds=float(np.sum(seconds)) if seconds else math.nan,
         maps=tuple(dict.fromkeys(map_title(map_of(run)) for run in runs)),
-        differences=differences_from_paper([run.settings for run in runs]),
-        shows_reward=any(run.settings.get("previous_reward") for run in runs),
+        differences=differences_from_paper(settings),
+        shows_reward=any(each.get("previous_reward") for each in settings),
     )
 
 
@@ -92,21 +87,13 @@ def versions() -> dict[str, str]:
     """Return the versions that the page was made with."""
     found = {"freeproj": __version__, "Python": platform.python_version()}
     for name in ("jax", "numpy", "scipy", "matplotlib"):
-        try:
+        with contextlib.suppress(PackageNotFoundError):  # not installed, so not used
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue  # not installed, so not used
     return found
 
 
-def _axis(dataset: Dataset, axis: str) -> tuple[str, str]:
-    values = (value_text(axis, value) for value in dataset.values(axis))
-    return axis_name(axis), ", ".join(values)
-
-
-def _steps(run: RunRecord) -> int:
-    """Environment steps of one update."""
-    return int(run.settings.get("n_envs", 0)) * int(run.settings.get("n_steps", 0))
+def _values(dataset: Dataset, axis: str) -> str:
+    return ", ".join(value_text(axis, value) for value in dataset.values(axis))
 
 
 def _text(value: Any) -> str:

@@ -3,8 +3,6 @@
 RP and FRP are the paper's: one random matrix per word (ℓ = 1), or products of ℓ > 1.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -13,24 +11,11 @@ from typing import Any
 
 from freeproj.findings.numbers import PAPER_TASKS
 
-__all__ = [
-    "GLOSSARY",
-    "axis_name",
-    "duration",
-    "map_title",
-    "method",
-    "ordered_tasks",
-    "run_counts",
-    "seeds_text",
-    "settings_text",
-    "short_value",
-    "task_title",
-    "value_text",
-]
+__all__ = ["GLOSSARY", "axis_name", "duration", "map_title", "method", "ordered_tasks"]
+__all__ += ["run_counts", "seeds_text", "settings_text", "short_value", "task_title"]
+__all__ += ["value_text"]
 
-_NAMES = tomllib.loads(
-    (Path(__file__).parent / "labels.toml").read_text(encoding="utf-8")
-)
+_NAMES = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 GLOSSARY: Mapping[str, str] = _NAMES["glossary"]
 
 
@@ -106,32 +91,16 @@ def run_counts(dataset: Any) -> str:
     counts = dataset.health_counts()
     total = sum(counts.values())
     said = ", ".join(f"{n} {health}" for health, n in counts.items() if n)
+    aside = [f"{e.health} {e.path} ({e.reason})" for e in dataset.set_aside]
+    if len(aside) > 3:
+        aside[3:] = [f"{len(aside) - 3} more"]
     text = f"{total} run{'s' * (total != 1)}: {said}."
-    if dataset.set_aside:
-        shown = [
-            f"{each.health} {each.path} ({each.reason})"
-            for each in dataset.set_aside[:3]
-        ]
-        more = len(dataset.set_aside) - len(shown)
-        shown += [f"{more} more"] if more else []
-        text += f" Set aside: {'; '.join(shown)}."
-    return text
+    return f"{text} Set aside: {'; '.join(aside)}." if aside else text
 
 
 def _phrase(axis: str, value: Any) -> str:
-    text = value_text(axis, value)
-    if axis in ("task", "memory", "projection.family"):
-        return text
+    text, phrases = value_text(axis, value), _NAMES["phrases"]
     if axis == "evaluation.task":
-        return f"{task_title(text)} held out"
-    if axis in ("observation", "trials") and f"{axis} {value}" in _NAMES["values"]:
-        return text
-    if axis == "encoder":
-        return {"none": "no frame"}.get(text, text)
-    if axis == "redraw_every":
-        return f"{text} bases" if text in ("redrawn", "fixed") else f"redraw {text}"
-    if axis == "projection.length":
-        return f"ℓ = {text}"
-    if axis == "projection.n_words":
-        return f"{text} words"
-    return f"{axis_name(axis)} {text}"
+        text = task_title(text)
+    form = phrases.get(axis, f"{axis_name(axis)} {{}}")
+    return phrases.get(f"{axis} {value}", form).format(text)

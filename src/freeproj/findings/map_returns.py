@@ -1,7 +1,6 @@
 """Returns per trial on every test map, per word length: `why-table-1` and `storage`."""
 
-from __future__ import annotations
-
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -12,17 +11,11 @@ from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.curves import cell_columns
 from freeproj.findings.labels import map_title, settings_text
 from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
-from freeproj.findings.selection import Kind, equal_storage, kind, of_kind
+from freeproj.findings.selection import Kind, of_kind, stored
 from freeproj.stats.intervals import Summary, summarise
 
-__all__ = [
-    "MAPS",
-    "map_numbers",
-    "paper_numbers",
-    "possible",
-    "storage_cells",
-    "why_cells",
-]
+__all__ = ["MAPS", "map_numbers", "paper_numbers", "possible", "storage_cells"]
+__all__ += ["why_cells"]
 
 # In this order, as far as they were played; tile_unit is the release's.
 MAPS = ("tile_unit", "minus_tile_unit", "tile", "minus_tile", "random", "zero")
@@ -34,36 +27,27 @@ def why_cells(dataset: Dataset) -> Cells:
     every = make_cells(runs).per_agent()
     cells = every.where(
         lambda key: (
-            every.get(key, "projection.family") in ("haar", "qr")
+            _family(every, key) in ("haar", "qr")
             and not every.get(key, "previous_reward", False)
         )
     )
-    raw = {_rest(cells, k) + cells.task(k) for k in cells.runs if _is_raw(cells, k)}
+    panels = {key: (cells.task(key), _setting(cells, key)) for key in cells.runs}
+    raw = {panels[key] for key in cells.runs if _family(cells, key) == "qr"}
     if raw:  # Haar stands beside uncorrected QR, not alone
-        cells = cells.where(lambda key: _rest(cells, key) + cells.task(key) in raw)
-    if not cells.runs:
-        raise ValueError(
-            "No run suits this figure: it needs projection.family = haar or qr, tested "
-            'on evaluation.maps = ["tile_unit", "minus_tile", "random"].'
-        )
-    return cells
+        cells = cells.where(lambda key: panels[key] in raw)
+    maps = '["tile_unit", "minus_tile", "random"]'
+    return _suited(
+        cells, f"projection.family = haar or qr, tested on evaluation.maps = {maps}"
+    )
 
 
 def storage_cells(dataset: Dataset) -> Cells:
     """Return the cells with n fixed matrices, n the same for several word lengths."""
-    fixed = dataset.select(
-        lambda run: (
-            run.settings.get("redraw_every", 1) == 0
-            and kind(run.settings) not in (Kind.RAW_QR, Kind.CONTROL, Kind.FRAME)
-        )
+    return _suited(
+        make_cells(stored(dataset)).per_agent(),
+        "redraw_every = 0 with one projection.n_generators and several values of "
+        "projection.length",
     )
-    cells = make_cells(equal_storage(fixed)).per_agent()
-    if not cells.runs:
-        raise ValueError(
-            "No run suits this figure: it needs redraw_every = 0 with one "
-            "projection.n_generators and several values of projection.length."
-        )
-    return cells
 
 
 def map_numbers(cells: Cells, with_training: bool = False) -> dict[str, np.ndarray]:
@@ -71,11 +55,12 @@ def map_numbers(cells: Cells, with_training: bool = False) -> dict[str, np.ndarr
     keys = list(cells.runs)
     played = {name for key in keys for name in cells.maps(key)}
     maps = [name for name in MAPS if name in played] + ["train"] * with_training
+    fixed = (cells.get(key, "redraw_every", 1) == 0 for key in keys)
     return {
         **cell_columns(cells, keys),
         "family": np.array([_family(cells, key) for key in keys]),
-        "bases": np.array([_bases(cells, key) for key in keys]),
-        "setting": np.array([_rest(cells, key) for key in keys]),
+        "bases": np.array(["fixed" if each else "redrawn" for each in fixed]),
+        "setting": np.array([_setting(cells, key) for key in keys]),
         "maps": np.array(maps),
         "map_titles": np.array([map_title(name) for name in maps]),
         **_summaries(cells, keys, maps),
@@ -99,10 +84,6 @@ def paper_numbers(cells: Cells) -> dict[str, np.ndarray]:
     }
 
 
-def _is_raw(cells: Cells, key: Key) -> bool:
-    return _family(cells, key) == "qr"
-
-
 def possible(summary: Summary, ceiling: float) -> Summary:
     """Cut the interval at the ceiling: no mean lies above it."""
     if summary.interval is None or not summary.interval.high > ceiling:
@@ -110,15 +91,17 @@ def possible(summary: Summary, ceiling: float) -> Summary:
     return summary._replace(interval=summary.interval._replace(high=ceiling))
 
 
+def _suited(cells: Cells, needs: str) -> Cells:
+    if not cells.runs:
+        raise ValueError(f"No run suits this figure: it needs {needs}.")
+    return cells
+
+
 def _family(cells: Cells, key: Key) -> str:
     return str(cells.get(key, "projection.family", "haar"))
 
 
-def _bases(cells: Cells, key: Key) -> str:
-    return "fixed" if cells.get(key, "redraw_every", 1) == 0 else "redrawn"
-
-
-def _rest(cells: Cells, key: Key) -> str:
+def _setting(cells: Cells, key: Key) -> str:
     """Return what else tells panels apart: the memory, and any further axis."""
     apart = ("task", "projection.length", "projection.family", "redraw_every")
     return settings_text(cells.settings(key, *apart))
@@ -130,15 +113,13 @@ def _summaries(
     shape = (len(keys), len(maps))
     found = {name: np.full(shape, math.nan) for name in ("mean", "low", "high")}
     counts = np.zeros(shape, int)
-    for row, key in enumerate(keys):
+    pairs = itertools.product(enumerate(keys), enumerate(maps))
+    for (row, key), (column, name) in pairs:
         levels = cells.levels(key)
-        share, ceiling = levels.n_trials, levels.ceiling / levels.n_trials
-        for column, name in enumerate(maps):
-            scores = list(cells.scores(key, name).values())
-            values = [score / share for score in scores]
-            summary = possible(summarise(values), ceiling)
-            low, high = (summary.interval or (math.nan, math.nan))[:2]
-            for field, value in zip(found, (summary.mean, low, high), strict=True):
-                found[field][row, column] = value
-            counts[row, column] = summary.n
+        values = [score / levels.n_trials for score in cells.scores(key, name).values()]
+        summary = possible(summarise(values), levels.ceiling / levels.n_trials)
+        low, high = (summary.interval or (math.nan, math.nan))[:2]
+        for field, value in zip(found, (summary.mean, low, high), strict=True):
+            found[field][row, column] = value
+        counts[row, column] = summary.n
     return {**found, "n_seeds": counts}

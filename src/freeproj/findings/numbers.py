@@ -1,7 +1,5 @@
 """The paper's own numbers, as printed: Table 1 (results) and Table 2 (word lengths)."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
@@ -25,23 +23,19 @@ class PaperResult(NamedTuple):
     raw: _Numbers
 
 
-_PAPER = tomllib.loads(
-    (Path(__file__).parent / "paper.toml").read_text(encoding="utf-8")
-)
+_PAPER = tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
+_ROWS = {
+    (task, memory): _PAPER[task][memory] for task in _PAPER for memory in _PAPER[task]
+}
 
 PAPER_TASKS = tuple(_PAPER)
+# (task, memory): ℓ* of Table 2.
+PAPER_LENGTHS = {place: int(rows["length"]) for place, rows in _ROWS.items()}
 # (task, "RP" or "FRP", memory): the row of Table 1.
 PAPER_RESULTS = {
-    (task, method, memory): PaperResult(
-        _Numbers(*rows[method][:4]), _Numbers(*rows[method][4:])
+    (task, name, memory): PaperResult(
+        _Numbers(*rows[name][:4]), _Numbers(*rows[name][4:])
     )
-    for task, memories in _PAPER.items()
-    for memory, rows in memories.items()
-    for method in ("RP", "FRP")
-}
-# (task, memory): ℓ* of Table 2.
-PAPER_LENGTHS = {
-    (task, memory): int(rows["length"])
-    for task, memories in _PAPER.items()
-    for memory, rows in memories.items()
+    for (task, memory), rows in _ROWS.items()
+    for name in ("RP", "FRP")
 }

@@ -11,8 +11,6 @@
 `freeproj.findings.asking.ask` puts it to a dataset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,11 +32,10 @@ class Contrast:
     """What is subtracted from what, seed by seed, in each configuration.
 
     One of `minus` (the same agents on another test projection), `along` (another value
-    of one axis) and `second` (other runs) must be given; `minus` may be combined with
-    one of the others, which then compares those differences.
+    of an axis) and `second` (other runs) must be given; `minus` beside one of the
+    others compares those differences.
 
     Args:
-        what: in words: "ℓ > 1 minus ℓ = 1".
         first: which of the question's runs it is about; all of them by default.
         on: the test projection, if not the question's.
         minus: a test projection, or `chance` (the uniform policy).
@@ -46,12 +43,12 @@ class Contrast:
         second: the runs to subtract, paired where the settings `match` agree.
         share: how much of the second side counts, measured from the best open-loop
             policy (from zero where none is stored): 0.9 asks for 90 %.
-        chosen: choose the best value along the axis on half of the seeds and measure
-            it on the other half.
+        chosen: choose the value along the axis on half of the seeds, measure it on the
+            others.
         turned: subtract the other way round.
     """
 
-    what: str
+    what: str  # in words: "ℓ > 1 minus ℓ = 1"
     first: Callable[[Settings], bool] = lambda settings: True
     on: str = ""
     minus: str = ""
@@ -81,14 +78,12 @@ class Question:
         contrasts: what is compared, all of it together one question; or a function
             that gives the contrasts for the runs selected.
         on: the test projection; "" is each run's first one.
-        expects: the contrasts are `more` than zero, `less`, or the `same` within the
-            margin.
-        margin: in the answer's unit; by default `MARGIN` of the headroom, and none
-            where no headroom is known.
+        expects: the contrasts are `more` than zero, `less`, or the `same`.
+        margin: for `same`; by default `MARGIN`, and none without a known headroom.
         otherwise: what is said where it does not hold.
         needs: the runs it needs, for where there are none.
         study: the published study that answers it.
-        opens: whether it belongs to the answer that README and page open with.
+        opens: whether README and page open with its answer.
         each: every comparison is judged by itself, without their pool.
         values: further numbers by name, from the configurations selected.
         details: one more sentence, with places for `values`.

@@ -8,8 +8,6 @@ blind or see the plain observation. Lengths are compared at
 an equal number of words, as in the paper, or at an equal number of stored matrices.
 """
 
-from __future__ import annotations
-
 import collections
 from collections.abc import Mapping
 from enum import StrEnum
@@ -18,7 +16,8 @@ from typing import Any
 from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import tested_maps
 
-__all__ = ["Kind", "equal_storage", "equal_words", "kind", "of_kind"]
+__all__ = ["Kind", "equal_storage", "equal_words", "kind", "of_kind", "played"]
+__all__ += ["stored"]
 
 _WORDS, _MATRICES = "projection.n_words", "projection.n_generators"
 _SHAPE = ("seed", "projection.length", _WORDS, _MATRICES)
@@ -55,15 +54,32 @@ def of_kind(dataset: Dataset, *kinds: Kind, maps: tuple[str, ...] = ()) -> Datas
     Runs that are there for a comparison at equal storage only are left out: that is a
     question of its own; so are those tested on a task that they did not train on.
     """
-    return equal_words(
-        dataset.select(
-            lambda run: (
-                kind(run.settings) in kinds
-                and not run.settings.get("evaluation.task")
-                and set(maps) <= set(tested_maps(run))
-            )
+    found = dataset.select(
+        lambda run: (
+            kind(run.settings) in kinds
+            and not run.settings.get("evaluation.task")
+            and set(maps) <= set(tested_maps(run))
         )
     )
+    return equal_words(found)
+
+
+def stored(dataset: Dataset, *maps: str) -> Dataset:
+    """Return the runs with fixed matrices, n the same for several word lengths."""
+    others = (Kind.RAW_QR, Kind.CONTROL, Kind.FRAME)
+    found = dataset.select(
+        lambda run: (
+            run.settings.get("redraw_every", 1) == 0
+            and kind(run.settings) not in others
+            and set(maps) <= set(tested_maps(run))
+        )
+    )
+    return equal_storage(found)
+
+
+def played(dataset: Dataset) -> set[str]:
+    """Return the test projections that all runs have returns on."""
+    return set.intersection(*(set(tested_maps(run)) for run in dataset.runs))
 
 
 def equal_storage(dataset: Dataset) -> Dataset:
@@ -80,16 +96,10 @@ def equal_words(dataset: Dataset) -> Dataset:
 
 def _lengths(dataset: Dataset, axis: str) -> dict[RunRecord, set[Any]]:
     """Return for each run the word lengths of those that share an axis and the rest."""
-    rest = [
-        key
-        for key in dataset.axes
-        if key not in _SHAPE and not key.startswith("evaluation.")
-    ]
+    rest = (key for key in dataset.axes if not key.startswith("evaluation."))
+    axes = [axis, *(key for key in rest if key not in _SHAPE)]
+    places = {run: tuple(map(run.settings.get, axes)) for run in dataset.runs}
     found: dict[tuple, set[Any]] = collections.defaultdict(set)
-    places = {
-        run: tuple(run.settings.get(key) for key in (axis, *rest))
-        for run in dataset.runs
-    }
     for run, place in places.items():
         found[place].add(run.settings["projection.length"])
     return {run: found[place] for run, place in places.items()}

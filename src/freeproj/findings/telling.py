@@ -1,7 +1,5 @@
 """Put a verdict into words: its numbers, what they rest on, and a short form."""
 
-from __future__ import annotations
-
 import math
 import string
 from collections.abc import Mapping, Sequence
@@ -10,31 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.findings.answers import HEADROOM, RETURN, SHARE, amount, combine
+from freeproj.findings.answers import RETURN, SHARE, amount, combine, of_unit
 from freeproj.findings.cells import Cells
 from freeproj.findings.contrasts import Comparison
 from freeproj.findings.labels import seeds_text, task_title, value_text
 from freeproj.findings.questions import MARGIN, Contrast, Question
 from freeproj.stats import LEVEL, Judged, Outcome, Verdict, pooled_mean, seeds_needed
 
-__all__ = [
-    "Case",
-    "basis_text",
-    "margin_text",
-    "numbers_text",
-    "of_unit",
-    "power_text",
-    "selection_text",
-    "short_task",
-    "short_text",
-]
+__all__ = ["Case", "basis_text", "margin_text", "numbers_text", "power_text"]
+__all__ += ["selection_text", "short_task", "short_text"]
 
-_AGAINST = {
-    Outcome.HOLDS: "within it",
-    Outcome.FAILS: "beyond it",
-    Outcome.OPEN: "undecided",
+# How an outcome is put: of a margin, of a list of tasks, of a share.
+_WORDS = {
+    Outcome.HOLDS: ("within it", "on", "holds"),
+    Outcome.FAILS: ("beyond it", "not on", "does not"),
+    Outcome.OPEN: ("undecided", "undecided on", "open"),
 }
-_ON = {Outcome.HOLDS: "on", Outcome.FAILS: "not on", Outcome.OPEN: "undecided on"}
 
 
 @dataclass(frozen=True)
@@ -45,24 +34,29 @@ class Case:
     cells: Cells
     contrasts: Sequence[Contrast]
     found: Sequence[Comparison]
-    data: Mapping[int, Mapping[Any, float]]  # differences by place in `found`, by seed
-    judged: Verdict
+    data: Sequence[Mapping[Any, float]]  # differences by seed, for each in `found`
+    judged: Verdict  # its cells are places in `found`
     unit: str
     looks: int
 
     @property
+    def tasks(self) -> list[str]:
+        """The task of each comparison."""
+        return [each.cells.task(each.key) for each in self.found]
+
+    @property
     def by_task(self) -> dict[str, list[Judged]]:
         """The judged comparisons of each task."""
-        groups: dict[str, list[Judged]] = {}
+        groups, tasks = {}, self.tasks
         for place, cell in self.judged.cells.items():
-            groups.setdefault(self.found[place].task, []).append(cell)
+            groups.setdefault(tasks[place], []).append(cell)
         return groups
 
 
 def numbers_text(case: Case) -> str:
     """Give the numbers that decided: of the pool, or of every task."""
-    whats = dict.fromkeys(each.what for each in case.contrasts)
-    what = next(iter(whats)) if len(whats) == 1 else f"{len(whats)} contrasts pooled"
+    whats = [*dict.fromkeys(each.what for each in case.contrasts)]
+    what = whats[0] if len(whats) == 1 else f"{len(whats)} contrasts pooled"
     what, basis = what[:1].upper() + what[1:], basis_text(case)
     if not case.judged.cells:
         return (
@@ -70,24 +64,24 @@ def numbers_text(case: Case) -> str:
             f"observation ({_count(len(case.found), 'comparison')})."
         )
     if case.unit == SHARE:
-        parts = [_share(task, cells) for task, cells in case.by_task.items()]
+        parts = [
+            f"{task_title(task)} {_with_ends(cell, SHARE)} {_WORDS[cell.outcome][2]}"
+            for task, (cell, *_) in case.by_task.items()
+        ]
         return f"{what}, {SHARE} ({basis}): {'; '.join(parts)}."
     if case.question.expects == "same":
         parts = [_within(task, each, case.unit) for task, each in case.by_task.items()]
         margin = f"against a margin of ±{margin_text(case.question, case.unit)}"
         return f"{what}, {margin} ({basis}): {'; '.join(parts)}."
-    pooled, count = case.judged.pooled, _count(len(case.judged.cells), "comparison")
-    return (
-        f"{what}: {amount(pooled.mean, case.unit)}{_ends(pooled, case.unit)} "
-        f"{of_unit(case.unit)} ({count}, {basis})."
-    )
+    count = _count(len(case.judged.cells), "comparison")
+    number = f"{_with_ends(case.judged.pooled, case.unit)} {of_unit(case.unit)}"
+    return f"{what}: {number} ({count}, {basis})."
 
 
 def short_text(case: Case, values: Mapping[str, str]) -> str:
     """Fill the question's short form of this outcome; empty where a number is lacking.
 
-    Args:
-        values: numbers of the question's own, beside those of every question.
+    The values are the question's own, beside those of every question.
     """
     template = case.question.short.get(str(case.judged.outcome), "")
     known = {**_known(case), **values}
@@ -99,19 +93,15 @@ def short_text(case: Case, values: Mapping[str, str]) -> str:
 
 def basis_text(case: Case) -> str:
     """Say what numbers rest on: memory, seeds, budget."""
-    runs = [run for group in case.cells.runs.values() for run in group]
+    runs = [run.settings for group in case.cells.runs.values() for run in group]
     memories = dict.fromkeys(
-        value_text("memory", run.settings.get("memory", "")) for run in runs
+        value_text("memory", run.get("memory", "")) for run in runs
     )
-    steps = [
-        math.prod(
-            int(run.settings.get(k, 0)) for k in ("n_updates", "n_envs", "n_steps")
-        )
-        for run in runs
-    ]
+    budget = ("n_updates", "n_envs", "n_steps")
+    steps = [math.prod(int(run.get(key, 0)) for key in budget) for run in runs]
     told = sorted({f"{n / 1e6:.2g}" for n in (min(steps), max(steps))}, key=float)
     budget = f"{'–'.join(told)} M steps" if max(steps) else ""
-    seeds = seeds_text([len(each.gaps) for each in case.found])
+    seeds = seeds_text(len(each.gaps) for each in case.found)
     return ", ".join(part for part in (*memories, seeds, budget) if part)
 
 
@@ -150,26 +140,20 @@ def power_text(case: Case) -> tuple[str, str]:
     return text, f"{least}–{more}"
 
 
-def selection_text(case: Case, n_left: int) -> str:
+def selection_text(case: Case) -> str:
     """Say what was compared and pooled, and what was left out."""
-    cells, compared = case.cells, {each.along for each in case.contrasts}
-    tasks = dict.fromkeys(task_title(each.task) for each in case.found)
-    varied = [
-        axis
-        for axis in cells.axes
-        if len({str(cells.settings(key)[axis]) for key in cells.runs}) > 1
-    ]
-    pooled = ", ".join(axis for axis in varied if axis not in compared)
-    parts = [", ".join(tasks)]
-    parts += [f"pooled over {pooled}"] if len(case.found) > 1 and pooled else []
-    if case.looks > 1:
-        parts.append(f"judged {case.looks} times as seeds came in")
-    if n_left:
-        parts.append(
-            f"left out, as the agents compared do not use their observation: {n_left} "
-            f"of {len(case.found)} comparisons"
-        )
-    return "; ".join(parts)
+    compared = {each.along for each in case.contrasts}
+    n_left, n_found = len(case.judged.left_out), len(case.found)
+    tasks = dict.fromkeys(map(task_title, case.tasks))
+    pooled = ", ".join(axis for axis in case.cells.varied() if axis not in compared)
+    left = "left out, as the agents compared do not use their observation"
+    parts = {
+        ", ".join(tasks): True,
+        f"pooled over {pooled}": n_found > 1 and pooled,
+        f"judged {case.looks} times as seeds came in": case.looks > 1,
+        f"{left}: {n_left} of {n_found} comparisons": n_left,
+    }
+    return "; ".join(part for part, said in parts.items() if said)
 
 
 def margin_text(question: Question, unit: str) -> str:
@@ -179,36 +163,27 @@ def margin_text(question: Question, unit: str) -> str:
     return f"{text} {of_unit(unit)}"
 
 
-def of_unit(unit: str) -> str:
-    """Say what a difference is a part of."""
-    known = {HEADROOM: "of the headroom", SHARE: "of plain agents' return"}
-    return known.get(unit, "of a trial's return")
+def short_task(task: str) -> str:
+    """Return a task's name for a short sentence: StatelessCartPole is "CartPole"."""
+    return task_title(task).replace("Stateless ", "")
 
 
 def _known(case: Case) -> dict[str, str]:
     """Return the numbers that a short form of any question may use."""
     ends = [e for c in case.judged.cells.values() if c.interval for e in c.interval[:2]]
-    groups: dict[Outcome, list[str]] = {}
+    groups: dict[str, list[str]] = {on: [] for _, on, _ in _WORDS.values()}
     for task, cells in case.by_task.items():
-        mean = float(np.mean([cell.mean for cell in cells]))
         outcome = combine(cell.outcome for cell in cells)
-        text = f"{short_task(task)} ({amount(mean, case.unit)})"
-        groups.setdefault(outcome, []).append(text)
+        text = f"{short_task(task)} ({_mean(cells, case.unit)})"
+        groups[_WORDS[outcome][1]].append(text)
     return {
         "margin": margin_text(case.question, case.unit).split(" of ")[0],
         "pooled": amount(case.judged.pooled.mean, case.unit),
         "reach": amount(max(ends, key=abs, default=math.nan), case.unit),
         "verdicts": ", ".join(
-            f"{word} {_listed(groups[outcome])}"
-            for outcome, word in _ON.items()
-            if outcome in groups
+            f"{on} {_listed(tasks)}" for on, tasks in groups.items() if tasks
         ),
     }
-
-
-def short_task(task: str) -> str:
-    """Return a task's name for a short sentence: StatelessCartPole is "CartPole"."""
-    return task_title(task).replace("Stateless ", "")
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -216,35 +191,33 @@ def _listed(parts: Sequence[str]) -> str:
     return f"{', '.join(first)} and {final}" if first else final
 
 
-def _share(task: str, cells: Sequence[Judged]) -> str:
-    words = {Outcome.HOLDS: "holds", Outcome.FAILS: "does not", Outcome.OPEN: "open"}
-    (cell,) = cells[:1]
-    ends = _ends(cell, SHARE)
-    return f"{task_title(task)} {amount(cell.mean, SHARE)}{ends} {words[cell.outcome]}"
-
-
 def _within(task: str, cells: Sequence[Judged], unit: str) -> str:
     """Say how many intervals of a task lie within the margin."""
     outcomes = [cell.outcome for cell in cells]
     counts = [
-        f"{outcomes.count(word)} of {len(cells)} {text}"
-        for word, text in _AGAINST.items()
-        if word in outcomes
+        f"{outcomes.count(outcome)} of {len(cells)} {text}"
+        for outcome, (text, *_) in _WORDS.items()
+        if outcome in outcomes
     ]
     ends = [c.interval for c in cells if c.outcome is Outcome.OPEN and c.interval]
     reach = ""
     if ends:
         low, high = min(e.low for e in ends), max(e.high for e in ends)
         reach = f" (intervals from {amount(low, unit)} to {amount(high, unit)})"
-    mean = amount(float(np.mean([cell.mean for cell in cells])), unit)
-    return f"{task_title(task)} {mean} on average, {' and '.join(counts)}{reach}"
+    told = f"{_mean(cells, unit)} on average, {' and '.join(counts)}"
+    return f"{task_title(task)} {told}{reach}"
 
 
-def _ends(cell: Judged, unit: str) -> str:
+def _mean(cells: Sequence[Judged], unit: str) -> str:
+    return amount(float(np.mean([cell.mean for cell in cells])), unit)
+
+
+def _with_ends(cell: Judged, unit: str) -> str:
+    """Write a mean with its interval, if it has one."""
     if cell.interval is None:
-        return ""
+        return amount(cell.mean, unit)
     low, high = (amount(end, unit) for end in cell.interval[:2])
-    return f" [{low}, {high}]"
+    return f"{amount(cell.mean, unit)} [{low}, {high}]"
 
 
 def _count(n: int, what: str) -> str:

@@ -2,20 +2,13 @@
 
 Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
 cell (any settings) to a mapping from seed to number. `experiments.measures` makes one
-number of a run, `intervals` describes seeds, `paired` compares them,
-`verdicts` holds the one rule that decides, `audit` asks whether an agent uses its
-observation; `power` tells which effects a study can find, `chance` what chance alone
-reaches.
+number of a run, `intervals` describes seeds, `paired` compares them and asks whether an
+agent uses its observation, `verdicts` holds the one rule that decides; `power` tells
+which effects a study can find, `chance` what chance alone reaches.
 """
 
 from freeproj.experiments.measures import REDUCTIONS, last, mmer, running_maximum
-from freeproj.stats.audit import Audit, audit
-from freeproj.stats.chance import (
-    ChanceLine,
-    chance_lines,
-    expected_maximum,
-)
-from freeproj.stats.choice import HalfChoice, half_choice
+from freeproj.stats.chance import ChanceLine, chance_lines, expected_maximum
 from freeproj.stats.intervals import (
     Band,
     Interval,
@@ -25,7 +18,16 @@ from freeproj.stats.intervals import (
     iqm,
     summarise,
 )
-from freeproj.stats.paired import Mean, differences, mean_of, pooled_mean
+from freeproj.stats.paired import (
+    Audit,
+    HalfChoice,
+    Mean,
+    audit,
+    differences,
+    half_choice,
+    mean_of,
+    pooled_mean,
+)
 from freeproj.stats.power import power_line, seeds_needed, smallest_effect
 from freeproj.stats.verdicts import (
     EXPECTS,
@@ -45,29 +47,9 @@ __all__ = [
     "Band",
     "ChanceLine",
     "HalfChoice",
-    "Interval",
-    "Judged",
-    "Mean",
-    "Outcome",
-    "Summary",
-    "Verdict",
-    "audit",
-    "band",
-    "chance_lines",
-    "differences",
-    "expected_maximum",
-    "half_choice",
-    "interval",
-    "iqm",
-    "last",
-    "mean_of",
-    "mmer",
-    "pooled_mean",
-    "power_line",
-    "rule_text",
-    "running_maximum",
-    "seeds_needed",
-    "smallest_effect",
-    "summarise",
-    "verdict",
 ]
+__all__ += ["Interval", "Judged", "Mean", "Outcome", "Summary", "Verdict", "audit"]
+__all__ += ["band", "chance_lines", "differences", "expected_maximum", "half_choice"]
+__all__ += ["interval", "iqm", "last", "mean_of", "mmer", "pooled_mean", "power_line"]
+__all__ += ["rule_text", "running_maximum", "seeds_needed", "smallest_effect"]
+__all__ += ["summarise", "verdict"]

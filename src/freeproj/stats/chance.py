@@ -9,8 +9,6 @@ The luckiest of several such policies is the one to beat: an MMER below the luck
 one's shows nothing learned.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Mapping

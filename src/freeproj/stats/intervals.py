@@ -4,8 +4,6 @@ Below ten seeds an interval is Student's t; from ten on it is the studentised bo
 which also follows skewed scores. Fewer than three seeds get no interval: show points.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -13,17 +11,8 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-__all__ = [
-    "FEWEST_SEEDS",
-    "METHODS",
-    "Band",
-    "Interval",
-    "Summary",
-    "band",
-    "interval",
-    "iqm",
-    "summarise",
-]
+__all__ = ["FEWEST_SEEDS", "METHODS", "Band", "Interval", "Summary", "band", "interval"]
+__all__ += ["iqm", "summarise"]
 
 FEWEST_SEEDS = 3  # below: points, no interval
 METHODS = ("t", "studentised bootstrap")
@@ -66,20 +55,13 @@ class Band(NamedTuple):
 
 
 def interval(
-    values: ArrayLike,
-    level: float = 0.95,
-    *,
-    method: str | None = None,
-    seed: int = 0,
+    values: ArrayLike, level: float = 0.95, *, method: str | None = None, seed: int = 0
 ) -> Interval | None:
     """Return the interval of the mean of independent seeds.
 
-    Seeds without data (nan) are left out. The bootstrap is used for levels up to 95 %;
-    further out its tails rest on too few resamples, and t is used.
-
-    Args:
-        method: one of `METHODS`; by default the one that suits the number of seeds.
-        seed: of the bootstrap's draws.
+    Seeds without data (nan) are left out. The method is one of `METHODS`, by default
+    the one that suits the number of seeds. The bootstrap (whose draws have a seed) is
+    used for levels up to 95 %; further out its tails rest on too few resamples.
     """
     if not 0 < level < 1:
         raise ValueError(f"`level` must lie in (0, 1), got {level}.")

@@ -21,26 +21,16 @@ while they came in, every p-value is multiplied by k first. The interval of a me
 p-value p, corrected p*, has level 1 - 0.05 p/p*: it decides exactly if p* ≤ 0.05.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from freeproj.stats.intervals import FEWEST_SEEDS, Interval
-from freeproj.stats.paired import BySeed, Cell, Mean, by_seed, mean_of, pooled_mean
+from freeproj.stats.paired import BySeed, Cell, Mean, mean_of, pooled_mean
 
-__all__ = [
-    "EXPECTS",
-    "LEVEL",
-    "Judged",
-    "Outcome",
-    "Verdict",
-    "holm",
-    "rule_text",
-    "verdict",
-]
+__all__ = ["EXPECTS", "LEVEL", "Judged", "Outcome", "Verdict", "holm", "rule_text"]
+__all__ += ["verdict"]
 
 LEVEL = 0.05  # how often a statement about one question may be wrong
 EXPECTS = ("more", "less", "same")
@@ -85,12 +75,6 @@ class Verdict:
     cells: dict[Cell, Judged]
     left_out: tuple[Cell, ...] = ()
 
-    @property
-    def counts(self) -> dict[Outcome, int]:
-        """How many cells have each outcome, only those that occur."""
-        found = [cell.outcome for cell in self.cells.values()]
-        return {word: found.count(word) for word in Outcome if word in found}
-
 
 def verdict(
     cells: Mapping[Cell, BySeed],
@@ -123,55 +107,53 @@ def verdict(
         raise ValueError(f"`margin` must be greater than 0 for `same`, got {margin}.")
     if looks < 1:
         raise ValueError(f"`looks` must be at least 1, got {looks}.")
-    kept = {
-        c: found for c in cells if c not in left_out and (found := by_seed(cells[c]))
-    }
-    means = {cell: mean_of(data) for cell, data in kept.items()}
-    whole = pooled_mean(kept)
-    alone = {c: looks * _p(mean, expects, margin) for c, mean in means.items()}
+    kept = {cell: data for cell, data in cells.items() if cell not in left_out}
+    means, whole = {c: mean_of(data) for c, data in kept.items()}, pooled_mean(kept)
+    alone = {c: looks * _p(m, expects, margin) for c, m in means.items() if m.n}
     of_pool, of_cells = _share(looks * _p(whole, expects, margin), holm(alone), pool)
     judged = {
-        cell: _judge(mean, of_cells[cell], expects, margin)
+        cell: _judge(mean, of_cells.get(cell, math.nan), expects, margin)
         for cell, mean in means.items()
     }
-    empty = [cell for cell in cells if cell not in kept and cell not in left_out]
-    judged |= {cell: _judge(mean_of({}), math.nan, expects, margin) for cell in empty}
     pooled = _judge(whole, of_pool, expects, margin)
-    outcome = _combine(judged, pooled.outcome if pool else Outcome.OPEN, expects)
+    outcomes = {each.outcome for each in judged.values()}
+    decides = {pooled.outcome} if pool else set()
+    outcome = Outcome.OPEN
+    if Outcome.FAILS in outcomes | decides:
+        outcome = Outcome.FAILS
+    elif outcomes == {Outcome.HOLDS} or (
+        expects != "same" and Outcome.HOLDS in decides
+    ):
+        outcome = Outcome.HOLDS
     return Verdict(outcome, pooled, judged, tuple(left_out))
 
 
 def holm(p_values: Mapping[Cell, float]) -> dict[Cell, float]:
     """Return Holm's corrected p-values; nan (too few seeds) is not counted."""
     known = {cell: p for cell, p in p_values.items() if not math.isnan(p)}
-    order = sorted(known, key=lambda cell: known[cell])
     found, largest = dict.fromkeys(p_values, math.nan), 0.0
-    for place, cell in enumerate(order):
-        largest = max(largest, p_values[cell] * (len(order) - place))
+    for place, cell in enumerate(sorted(known, key=known.__getitem__)):
+        largest = max(largest, known[cell] * (len(known) - place))
         found[cell] = min(1.0, largest)
     return found
 
 
 def rule_text(expects: str, margin: str = "the margin", pool: bool = True) -> str:
     """Say when a question with these expectations holds, and when it does not."""
-    per = f"Intervals are corrected so that at most {LEVEL:.0%} of studies say "
-    per += "anything wrong."
+    wanted, other = ("below", "above") if expects == "less" else ("above", "below")
+    rule = "Holds if the interval of every comparison lies"
     if expects == "same":
-        return (
-            f"Holds if the interval of every comparison lies within ±{margin}; does "
-            f"not hold if one lies wholly beyond it. {per}"
+        rule += f" within ±{margin}; does not hold if one lies wholly beyond it."
+    elif not pool:
+        rule += f" {wanted} what is asked; does not hold if one lies wholly {other} it."
+    else:
+        rule = (
+            "Holds if the interval of the pooled difference, or of every comparison, "
+            f"lies {wanted} zero and none lies {other}; does not hold if the pooled "
+            f"one or any comparison lies {other} zero."
         )
-    wanted, other = ("above", "below") if expects == "more" else ("below", "above")
-    if not pool:
-        return (
-            f"Holds if the interval of every comparison lies {wanted} what is asked; "
-            f"does not hold if one lies wholly {other} it. {per}"
-        )
-    return (
-        f"Holds if the interval of the pooled difference, or of every comparison, lies "
-        f"{wanted} zero and none lies {other}; does not hold if the pooled one or any "
-        f"comparison lies {other} zero. {per}"
-    )
+    corrected = f"Intervals are corrected so that at most {LEVEL:.0%} of studies say"
+    return f"{rule} {corrected} anything wrong."
 
 
 def _p(mean: Mean, expects: str, margin: float) -> float:
@@ -185,42 +167,25 @@ def _share(
     """Return corrected p-values of the pool and of the cells, see above."""
     if len(cells) < 2 or not shared:
         return min(1.0, pool), dict(cells)
-    known = [p for p in cells.values() if not math.isnan(p)]
     if math.isnan(pool):  # a cell with too few seeds leaves no pool
         return pool, {cell: min(1.0, 2 * p) for cell, p in cells.items()}
-    whole = min(1.0, 2 * pool, max(pool, 2 * max(known)))
+    whole = min(1.0, 2 * pool, max(pool, 2 * max(cells.values())))
     return whole, {c: min(1.0, 2 * p, max(p, 2 * pool)) for c, p in cells.items()}
 
 
 def _judge(mean: Mean, corrected: float, expects: str, margin: float) -> Judged:
     p = _p(mean, expects, margin)
     level = 1 - LEVEL * (p / corrected if corrected > 0 else 1.0)
-    if math.isnan(mean.error):
-        return Judged(Outcome.OPEN, mean.value, None, math.nan, mean.n, math.nan)
     ends = mean.interval(level)
-    outcome = _outcome(ends, expects, margin) if corrected <= LEVEL else Outcome.OPEN
-    return Judged(outcome, mean.value, ends, corrected, mean.n, level)
-
-
-def _outcome(ends: Interval | None, expects: str, margin: float) -> Outcome:
     if ends is None:
-        return Outcome.OPEN
-    if expects == "same":
-        if -margin < ends.low and ends.high < margin:
-            return Outcome.HOLDS
-        beyond = ends.low > margin or ends.high < -margin
-        return Outcome.FAILS if beyond else Outcome.OPEN
-    above, below = ends.low > 0, ends.high < 0
+        return Judged(Outcome.OPEN, mean.value, None, math.nan, mean.n, math.nan)
+    holds, fails = ends.low > 0, ends.high < 0
     if expects == "less":
-        above, below = below, above
-    return Outcome.HOLDS if above else Outcome.FAILS if below else Outcome.OPEN
-
-
-def _combine(cells: Mapping[Cell, Judged], pooled: Outcome, expects: str) -> Outcome:
-    found = {cell.outcome for cell in cells.values()}
-    if Outcome.FAILS in found or pooled is Outcome.FAILS:
-        return Outcome.FAILS
-    if found == {Outcome.HOLDS}:
-        return Outcome.HOLDS
-    pool_decides = expects != "same" and pooled is Outcome.HOLDS
-    return Outcome.HOLDS if pool_decides else Outcome.OPEN
+        holds, fails = fails, holds
+    if expects == "same":
+        holds = -margin < ends.low and ends.high < margin
+        fails = ends.low > margin or ends.high < -margin
+    outcome = Outcome.HOLDS if holds else Outcome.FAILS if fails else Outcome.OPEN
+    if not corrected <= LEVEL:
+        outcome = Outcome.OPEN
+    return Judged(outcome, mean.value, ends, corrected, mean.n, level)

@@ -4,8 +4,6 @@ A question about runs takes any dataset, and says what is missing where the runs
 needs are not there. Your own: `CLAIMS.add(name, Question(...))`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,64 +18,36 @@ from freeproj.published import load, names
 from freeproj.storage.names import Registry
 from freeproj.storage.saved import Numbers
 
-__all__ = [
-    "CLAIMS",
-    "Analysis",
-    "ask_analyses",
-    "ask_apart",
-    "ask_published",
-    "ask_runs",
-    "opening",
-]
+__all__ = ["CLAIMS", "Analysis", "ask_analyses", "ask_apart", "ask_published"]
+__all__ += ["ask_runs", "opening"]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A question about computed numbers rather than runs.
-
-    Args:
-        judge: takes the numbers of the figures named in `figures`.
-        section: of the page.
-    """
+    """A question about computed numbers: `judge` takes those of each of `figures`."""
 
     name: str
     judge: Callable[..., Answer]
     figures: tuple[str, ...]
-    section: str
 
 
+_DIMENSION, _SPECTRA = "effective-dimension", "kernel-spectra"
 CLAIMS: Registry[Question | Analysis] = Registry("claim")
-for _question in (*invariance.QUESTIONS, *training.QUESTIONS):
-    CLAIMS.add(_question.name, _question)
-for _analysis in (
-    Analysis(
-        "effective-dimension",
-        analyses.effective_dimension_falls,
-        ("effective-dimension",),
-        "kernel",
-    ),
-    Analysis(
-        "theory",
-        analyses.theory_matches,
-        ("effective-dimension", "kernel-spectra"),
-        "kernel",
-    ),
-    Analysis("lsmdp", analyses.longer_words_help_lsmdp, ("lsmdp",), "planning"),
+for _claim in (
+    *invariance.QUESTIONS,
+    *training.QUESTIONS,
+    Analysis(_DIMENSION, analyses.effective_dimension_falls, (_DIMENSION,)),
+    Analysis("theory", analyses.theory_matches, (_DIMENSION, _SPECTRA)),
+    Analysis("lsmdp", analyses.longer_words_help_lsmdp, ("lsmdp",)),
 ):
-    CLAIMS.add(_analysis.name, _analysis)
+    CLAIMS.add(_claim.name, _claim)
 
 
 def ask_runs(dataset: Dataset, extra: Iterable[str] = ()) -> dict[str, Answer]:
-    """Put every question about runs to a dataset; none of them raises.
-
-    Args:
-        extra: further questions, as `module:attribute`.
-    """
+    """Put every question, and extra ones (`module:attribute`), to runs; none raises."""
     found: dict[str, Answer] = {}
-    for name in (*CLAIMS, *extra):
-        question = CLAIMS.resolve(name)
-        if isinstance(question, Question):
-            found |= ask_apart(name, question, dataset)
+    for name, question in _questions(*extra).items():
+        found |= ask_apart(name, question, dataset)
     return found
 
 
@@ -87,47 +57,31 @@ def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answ
     The first that answers has the question's name, the others theirs added to it.
     """
     memories = dataset.group_by("memory") if dataset.runs else {}
-    found = {str(m): ask(question, part) for (m,), part in memories.items()}
-    found = {m: each for m, each in found.items() if each.status == "answered"}
+    asked = {str(m): ask(question, part) for (m,), part in memories.items()}
+    found = {m: each for m, each in asked.items() if each.status == "answered"}
     if len(found) < 2:
         return {name: ask(question, dataset)}
-    told = {m: _with_memory(m, each) for m, each in found.items()}
+    (_, answer), *others = found.items()
+    also = "; ".join(f"{value_text('memory', m)}: {a.outcome}" for m, a in others)
+    told = {m: each.noted(value_text("memory", m)) for m, each in found.items()}
+    short = answer.short and f"{answer.short}; {also}"
     first, *others = told
-    also = "; ".join(f"{_memory(m)}: {told[m].outcome}" for m in others)
-    short = told[first].short and f"{told[first].short}; {also}"
-    told[first] = replace(told[first], short=short)
-    names = {first: name} | {m: f"{name}-{m.rsplit(':', 1)[-1]}" for m in others}
-    return {
-        names[m]: replace(each, opens=each.opens and m == first)
-        for m, each in told.items()
+    return {name: replace(told[first], short=short)} | {
+        f"{name}-{m.rsplit(':', 1)[-1]}": replace(told[m], opens=False) for m in others
     }
-
-
-def _memory(memory: str) -> str:
-    return value_text("memory", memory)
-
-
-def _with_memory(memory: str, answer: Answer) -> Answer:
-    """Name the memory in all that is said."""
-    end = f" ({_memory(memory)})."
-
-    def named(text: str) -> str:
-        return text and text.removesuffix(".") + end
-
-    return replace(answer, statement=named(answer.statement), said=named(answer.said))
 
 
 def ask_published(studies: Iterable[Dataset] | None = None) -> dict[str, Answer]:
     """Return each question's answer from the study that it names.
 
-    Args:
-        studies: by default those that ship; questions to others are left out.
+    By default from those that ship; questions to studies not given are left out.
     """
-    asked = {n: q for n in CLAIMS if isinstance(q := CLAIMS.resolve(n), Question)}
+    asked = _questions()
     if studies is None:
-        wanted = dict.fromkeys(each.study for each in asked.values() if each.study)
-        studies = (load(n) if n in names() else _none(n) for n in wanted)
-    named = {study.meta.get("study"): study for study in studies}
+        wanted = {each.study for each in asked.values() if each.study}
+        named = {n: load(n) if n in names() else Dataset(()) for n in wanted}
+    else:
+        named = {study.meta.get("study"): study for study in studies}
     found: dict[str, Answer] = {}
     for name, question in asked.items():
         if question.study in named:
@@ -142,29 +96,20 @@ def opening() -> tuple[Answer, ...]:
 
 
 def ask_analyses(found: Mapping[str, Numbers]) -> dict[str, Answer]:
-    """Return the answers about analyses for which all figures have been computed.
-
-    Args:
-        found: the numbers of figures, by name.
-    """
-    asked = (CLAIMS.resolve(name) for name in CLAIMS)
+    """Return the answers about analyses whose figures have all been found, by name."""
     return {
-        each.name: replace(
-            each.judge(*(found[figure] for figure in each.figures)),
-            section=each.section,
-        )
-        for each in asked
+        each.name: each.judge(*(found[figure] for figure in each.figures))
+        for each in map(CLAIMS.resolve, CLAIMS)
         if isinstance(each, Analysis) and found.keys() >= {*each.figures}
     }
 
 
+def _questions(*extra: str) -> dict[str, Question]:
+    """Return the questions about runs by name."""
+    known = {name: CLAIMS.resolve(name) for name in (*CLAIMS, *extra)}
+    return {name: each for name, each in known.items() if isinstance(each, Question)}
+
+
 @functools.lru_cache(maxsize=128)
 def _asked(name: str, study: Dataset) -> dict[str, Answer]:
-    question = CLAIMS.resolve(name)
-    assert isinstance(question, Question)
-    return ask_apart(name, question, study)
-
-
-@functools.cache
-def _none(name: str) -> Dataset:
-    return Dataset((), meta={"study": name})
+    return ask_apart(name, _questions()[name], study)

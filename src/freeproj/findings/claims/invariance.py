@@ -5,16 +5,14 @@ The arms of the study `invariant`: frame, frame trained under one fixed projecti
 are paired by task, memory and what an episode is.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.experiments.measures import tested_maps
 from freeproj.findings.cells import Cells
-from freeproj.findings.claims.texts import stated, value_of
+from freeproj.findings.claims.texts import earned, earned_along, stated
+from freeproj.findings.claims.training import pairs
 from freeproj.findings.questions import Contrast, Settings
 from freeproj.findings.telling import short_task
 
@@ -23,188 +21,110 @@ __all__ = ["QUESTIONS"]
 _MATCH = ("task", "memory", "projection.dim", "trials", "previous_reward", "n_trials")
 
 
-def _sees(settings: Settings) -> str:
-    return str(settings.get("observation", "projected"))
+def _arm(settings: Settings) -> str:
+    """Return the arm that a run with these settings belongs to; "" is none of them."""
+    sees = str(settings.get("observation", "projected"))
+    encoder = settings.get("encoder", "none")
+    if sees != "projected":
+        return sees
+    if encoder == "frame":
+        fixed = settings.get("redraw_every", 1) == 0
+        one = fixed and settings.get("projection.n_words") == 1
+        return "frame, one projection" if one else "frame"
+    if encoder == "none" and settings.get("projection.family", "haar") == "haar":
+        return "FRP" if settings["projection.length"] > 1 else "RP"
+    return ""
 
 
-def _one_projection(settings: Settings) -> bool:
-    return (
-        settings.get("projection.n_words") == 1 and settings.get("redraw_every", 1) == 0
-    )
+def _are(*arms: str) -> Callable[[Settings], bool]:
+    return lambda settings: _arm(settings) in arms
 
 
-def _framed(settings: Settings) -> bool:
-    return settings.get("encoder", "none") == "frame" and _sees(settings) == "projected"
-
-
-def _frame(settings: Settings) -> bool:
-    return _framed(settings) and not _one_projection(settings)
-
-
-def _frame_one(settings: Settings) -> bool:
-    return _framed(settings) and _one_projection(settings)
-
-
-def _plain(settings: Settings) -> bool:
-    return _sees(settings) == "plain"
-
-
-def _ordinary(settings: Settings, longer: bool) -> bool:
-    return (
-        _sees(settings) == "projected"
-        and settings.get("encoder", "none") == "none"
-        and settings.get("projection.family", "haar") == "haar"
-        and (settings["projection.length"] > 1) == longer
-    )
+_FRAMED = _are("frame", "frame, one projection")
+_FRAME, _PLAIN, _ORDINARY = _are("frame"), _are("plain"), _are("RP", "FRP")
 
 
 def _arms(dataset: Dataset) -> Dataset:
     """Return all arms of the tasks that some frame agent was trained on."""
     own = dataset.select(lambda run: not run.settings.get("evaluation.task"))
-    tasks = {run.settings["task"] for run in own.runs if _framed(run.settings)}
+    tasks = {run.settings["task"] for run in own.runs if _FRAMED(run.settings)}
     return own.select(lambda run: run.settings["task"] in tasks)
 
 
 def _only_frames(dataset: Dataset) -> Dataset:
-    return _arms(dataset).select(lambda run: _framed(run.settings))
+    return _arms(dataset).select(lambda run: _FRAMED(run.settings))
 
 
-def _on_every_projection(dataset: Dataset) -> tuple[Contrast, ...]:
-    """Compare random projections with each fixed isometry of the same norm."""
-    played = set.intersection(*(set(tested_maps(run)) for run in dataset.runs))
-    return tuple(
-        Contrast(what=f"random projections minus {name.replace('_', ' ')}", minus=name)
-        for name in ("tile", "minus_tile", "pad")
-        if name in played
-    )
-
-
-def _against(
-    what: str,
-    first: Callable[[Settings], bool],
-    second: Callable[[Settings], bool] = _frame,
-    **more: Any,
-) -> Contrast:
-    return Contrast(what=what, first=first, second=second, match=_MATCH, **more)
+def _against(what: str, first: str, second: str = "frame", **more: Any) -> Contrast:
+    sides = {"first": _are(first), "second": _are(second)}
+    return Contrast(what=what, match=_MATCH, **sides, **more)
 
 
 def _pairs(
-    cells: Cells,
-    first: Callable[[Settings], bool],
-    second: Callable,
-    on: str,
-    form: str,
-) -> str:
+    first: Callable, second: Callable, on: str, form: str, cells: Cells
+) -> dict[str, str]:
     """Give returns of two arms, for the tasks with most seeds."""
     seeds = {
         cells.task(key): len(runs)
         for key, runs in cells.runs.items()
-        if _frame(runs[0].settings)
+        if _FRAME(runs[0].settings)
     }
-
-    def told(task: str, arm: Callable[[Settings], bool], name: str) -> str:
-        return value_of(
-            cells.where(lambda key: cells.task(key) == task).mean_return(name, arm)
-        )
-
-    return ", ".join(
-        f"{short_task(task)} "
-        + form.format(told(task, first, "random"), told(task, second, on))
-        for task, n in seeds.items()
-        if n == max(seeds.values())
-    )
+    told = []
+    for task in (task for task, n in seeds.items() if n == max(seeds.values())):
+        own = cells.where(lambda key, task=task: cells.task(key) == task)
+        both = form.format(earned(own, "random", first), earned(own, on, second))
+        told.append(f"{short_task(task)} {both}")
+    return {"pairs": ", ".join(told)}
 
 
-def _plain_values(cells: Cells) -> dict[str, str]:
-    return {"pairs": _pairs(cells, _frame, _plain, "pad", "{} of {}")}
-
-
-def _ordinary_values(cells: Cells) -> dict[str, str]:
-    """Take RP and FRP together."""
-
-    return {"pairs": _pairs(cells, _any_ordinary, _frame, "random", "{} against {}")}
-
-
-def _in_dimensions(dataset: Dataset, keep: Callable[[Settings], bool]) -> Dataset:
+def _in_dimensions(keep: Callable[[Settings], bool], dataset: Dataset) -> Dataset:
     """Return the runs of such agents whose tasks were run at several d."""
     chosen = dataset.select(
         lambda run: keep(run.settings) and not run.settings.get("evaluation.task")
     )
-    several = {
-        task
-        for (task,), runs in (chosen.group_by("task").items() if chosen.runs else ())
-        if len(runs.values("projection.dim")) > 1
-    }
+    groups = chosen.group_by("task") if chosen.runs else {}
+    several = {t for (t,), g in groups.items() if len(g.values("projection.dim")) > 1}
     return chosen.select(lambda run: run.settings["task"] in several)
-
-
-def _any_ordinary(settings: Settings) -> bool:
-    return any(_ordinary(settings, longer) for longer in (False, True))
 
 
 def _against_smallest(dataset: Dataset) -> tuple[Contrast, ...]:
     """Compare every d with the smallest of its task."""
-    tasks = dataset.group_by("task").items()
     return tuple(
         Contrast(
             what="larger d minus the smallest",
             first=lambda s, task=task: s["task"] == task,
             along="projection.dim",
-            reference=smallest,
+            reference=runs.values("projection.dim")[0],
         )
-        for (task,), runs in tasks
-        for smallest in runs.values("projection.dim")[:1]
+        for (task,), runs in dataset.group_by("task").items()
     )
 
 
 def _dimension_values(cells: Cells) -> dict[str, str]:
     """Give returns at every d, task by task."""
-    tasks = dict.fromkeys(map(cells.task, cells.runs))
     told = []
-    for task in tasks:
+    for task in dict.fromkeys(map(cells.task, cells.runs)):
         own = cells.where(lambda key, task=task: cells.task(key) == task)
-        dims = sorted({own.get(key, "projection.dim") for key in own.runs})
-        values = (
-            value_of(own.mean_return("random", lambda s, d=d: s["projection.dim"] == d))
-            for d in dims
-        )
-        at = "/".join(map(str, dims))
-        told.append(f"{short_task(task)} {'/'.join(values)} at d = {at}")
+        dims, values = map("/".join, earned_along(own, "projection.dim"))
+        told.append(f"{short_task(task)} {values} at d = {dims}")
     return {"returns": ", ".join(told)}
 
 
+_PAIRS = pairs(("random", "tile"), ("random", "minus_tile"), ("random", "pad"))
+_REACHES = (_against("frame on random projections", "frame", "plain", share=0.9),)
+_ONE = (_against("one projection minus many", "frame, one projection"),)
+_BELOW = (_against("RP minus frame", "RP"), _against("FRP minus frame", "FRP"))
+_frame_and_plain = functools.partial(_pairs, _FRAME, _PLAIN, "pad", "{} of {}")
+_both = functools.partial(_pairs, _ORDINARY, _FRAME, "random", "{} against {}")
+_ordinary_in_dimensions = functools.partial(_in_dimensions, _ORDINARY)
+_frame_in_dimensions = functools.partial(_in_dimensions, _FRAME)
+_BY_DIMENSION = _against_smallest, _dimension_values
+
 QUESTIONS = (
-    stated("frame-invariance", _only_frames, _on_every_projection),
-    stated(
-        "frame-reaches-plain",
-        _arms,
-        (_against("frame on random projections", _frame, _plain, share=0.9),),
-        _plain_values,
-    ),
-    stated(
-        "frame-one-projection",
-        _arms,
-        (_against("one projection minus many", _frame_one),),
-    ),
-    stated(
-        "ordinary-below-frame",
-        _arms,
-        (
-            _against("RP minus frame", functools.partial(_ordinary, longer=False)),
-            _against("FRP minus frame", functools.partial(_ordinary, longer=True)),
-        ),
-        _ordinary_values,
-    ),
-    stated(
-        "dimension",
-        functools.partial(_in_dimensions, keep=_any_ordinary),
-        _against_smallest,
-        _dimension_values,
-    ),
-    stated(
-        "dimension-frame",
-        functools.partial(_in_dimensions, keep=_frame),
-        _against_smallest,
-        _dimension_values,
-    ),
+    stated("frame-invariance", _only_frames, _PAIRS),
+    stated("frame-reaches-plain", _arms, _REACHES, _frame_and_plain),
+    stated("frame-one-projection", _arms, _ONE),
+    stated("ordinary-below-frame", _arms, _BELOW, _both),
+    stated("dimension", _ordinary_in_dimensions, *_BY_DIMENSION),
+    stated("dimension-frame", _frame_in_dimensions, *_BY_DIMENSION),
 )

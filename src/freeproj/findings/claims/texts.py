@@ -1,6 +1,4 @@
-"""What the questions say, from `questions.toml`."""
-
-from __future__ import annotations
+"""What the questions say, from `questions.toml`, and the numbers they say it with."""
 
 import math
 import tomllib
@@ -8,23 +6,36 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from freeproj.findings.questions import Question
+from freeproj.findings.cells import Cells
+from freeproj.findings.questions import Question, Settings
 
-__all__ = ["stated", "value_of"]
+__all__ = ["TEXTS", "earned", "earned_along", "stated", "value_of"]
 
-_TEXTS = tomllib.loads(
-    (Path(__file__).parent / "questions.toml").read_text(encoding="utf-8")
-)
+TEXTS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
 
 
 def stated(
     name: str, select: Callable, contrasts: Any, values: Callable | None = None
 ) -> Question:
     """Return the question of that name about the runs of a selection."""
-    text = _TEXTS[name]
-    return Question(name, select=select, contrasts=contrasts, values=values, **text)
+    more = {"select": select, "contrasts": contrasts, "values": values}
+    return Question(name, **TEXTS[name], **more)
 
 
 def value_of(value: float) -> str:
     """Write a return per trial; a dash without data."""
     return "–" if math.isnan(value) else f"{value:z.2f}"
+
+
+def earned(
+    cells: Cells, on: str, keep: Callable[[Settings], bool] | None = None
+) -> str:
+    """Write the mean return per trial of all cells with such settings."""
+    return value_of(cells.mean_return(on, keep or (lambda settings: True)))
+
+
+def earned_along(cells: Cells, axis: str) -> tuple[list[str], list[str]]:
+    """Write the values of an axis, and the return on random projections at each."""
+    values = sorted({cells.get(key, axis) for key in cells.runs})
+    told = [earned(cells, "random", lambda s, v=v: s[axis] == v) for v in values]
+    return [*map(str, values)], told
