@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.experiments.measures import length_of
 from freeproj.experiments.records import RunRecord
 from freeproj.experiments.settings import flat_settings, run_name, to_toml
 from freeproj.experiments.study import read_study
@@ -68,11 +69,12 @@ def _complete(settings):
 
 def _record(index, settings, trial_return, noise, maps, rng_of):
     updates = np.arange(4, settings["n_updates"] + 1, 4)
-    n_trials, shape = settings["n_trials"], len(updates)
+    shape = len(updates)
     metrics = {"steps": updates * 512.0}
     for name in (*maps, "train"):
         rng = rng_of(name)
         level = trial_return(settings, name) + noise * rng.standard_normal()
+        n_trials = length_of(settings, name)
         curve = n_trials * (level + noise * rng.standard_normal(shape))
         prefix = "train" if name == "train" else f"test/{name}/episodes"
         metrics[f"{prefix}/episode_return"] = curve

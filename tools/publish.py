@@ -3,9 +3,10 @@
     python tools/publish.py why-table-1 RUNS [RUNS ...] --command "freeproj sweep …"
 
 A study may be carried out in parts: `published:NAME` stands for what is published of it
-already. Runs that are not in the study's file are left out. Writes `src/freeproj/published/NAME.npz`: of every finished run the settings
-and its evaluations, twenty points of the curve at most, rounded to five digits.
-Everything else stays in the folders.
+already. Runs that are not in the study's file are left out. Writes
+`src/freeproj/published/NAME.npz`: of every finished run the settings and its
+evaluations, twenty points of the curve at most, rounded to five digits. Everything else
+stays in the folders.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ import numpy as np
 from freeproj import __version__
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.records import RunRecord
-from freeproj.experiments.settings import run_name
+from freeproj.experiments.settings import config_from, flat, run_name
 from freeproj.experiments.store import save_records
 from freeproj.experiments.study import read_study, stated_before
+from freeproj.learning.config import TrainConfig
 
 PUBLISHED = Path(__file__).parents[1] / "src" / "freeproj" / "published"
 MAX_POINTS = 20
@@ -42,7 +44,9 @@ def main() -> None:
     dataset = read_dataset(*chosen.runs)
     planned = {run_name(config) for config in read_study(chosen.study).runs()}
     finished = [
-        run for run in dataset.runs if run.health == "finished" and run.name in planned
+        run
+        for run in dataset.runs
+        if run.health == "finished" and name_today(run) in planned
     ]
     left_out = sum(run.health != "finished" for run in dataset.runs)
     records = {run.name: compact(run) for run in balanced(finished)}
@@ -60,6 +64,15 @@ def main() -> None:
     }
     save_records(path, records, meta, compressed=True)
     print(f"{path}: {len(records)} runs, {path.stat().st_size / 1024:.0f} kB; {meta}")
+
+
+def name_today(run: RunRecord) -> str:
+    """Return the name of the run's folder; runs of 0.1 and 0.2 had other hashes."""
+    known = flat(TrainConfig())
+    settings = {key: value for key, value in run.settings.items() if key in known}
+    if len(tasks := settings["task"].split("+")) > 1:
+        settings["task"] = tasks
+    return run_name(config_from({}, settings))
 
 
 def balanced(runs: list[RunRecord]) -> list[RunRecord]:

@@ -79,3 +79,20 @@ def test_a_budget_that_follows_from_the_other_settings_is_no_axis():
     both = Dataset((*short.runs, *long.runs))
     assert both.axes == ("task", "redraw_every")
     assert make_cells(both).axes[3:] == ("redraw_every",)
+
+
+def test_returns_are_per_trial_where_tests_have_more_trials_than_training():
+    dataset = fake_dataset(
+        n_seeds=2,
+        trial_return=lambda settings, name: 0.5,
+        noise=0.0,
+        **{"n_trials": 1, "evaluation.n_trials": 4},
+    )
+    cells = make_cells(dataset)
+    for name in ("random", "train"):
+        assert cells.mean_return(name) == pytest.approx(0.5)
+    (key,) = cells.runs
+    assert cells.levels(key).n_trials == 4
+    for split in ("test", "train"):
+        curve = curve_numbers(cells, split)
+        assert curve["mean"] / curve["n_trials"] == pytest.approx(0.5)

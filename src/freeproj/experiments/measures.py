@@ -18,6 +18,7 @@ __all__ = [
     "Scores",
     "align",
     "last",
+    "length_of",
     "map_of",
     "metric_of",
     "mmer",
@@ -93,6 +94,16 @@ def map_of(run: RunRecord, wanted: str = "") -> str:
     if wanted and (wanted in played or wanted == "train" or not controls):
         return wanted
     return played[0] if played else "tile"
+
+
+def length_of(settings: Mapping[str, Any], on: str = "") -> int:
+    """Return how many trials an episode has, in tests or on `train`.
+
+    Tests have as many as training unless `evaluation.n_trials` says otherwise.
+    """
+    trained = int(settings.get("n_trials", 16))
+    tested = int(settings.get("evaluation.n_trials", 0))
+    return trained if on == "train" else tested or trained
 
 
 def present(run: RunRecord, metric: str) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset, RunRecord
-from freeproj.experiments.measures import map_of, metric_of, score, tested_maps
+from freeproj.experiments.measures import (
+    length_of,
+    map_of,
+    metric_of,
+    score,
+    tested_maps,
+)
 from freeproj.findings.baselines import Levels, episode_levels
 from freeproj.findings.labels import ordered_tasks, settings_text
 
@@ -60,19 +66,23 @@ class Cells:
         return tuple(name for name in first if all(name in each for each in others))
 
     def levels(self, key: Key) -> Levels:
-        """Return chance, blind and ceiling of an episode."""
-        fresh = self.get(key, "trials") == "fresh_start"
-        return episode_levels(self.task(key), int(self.get(key, "n_trials", 16)), fresh)
+        """Return chance, blind and ceiling of an episode of the tests."""
+        settings = self.runs[key][0].settings
+        fresh = settings.get("trials") == "fresh_start"
+        return episode_levels(self.task(key), length_of(settings), fresh)
 
     def scores(
         self, key: Key, test_map: str = "", reduce: str = "last3"
     ) -> dict[int, float]:
         """Return a number per seed, see `measures.score`; nan where there is no data.
 
-        The test map may be `train`; by default it is each run's first.
+        The test map may be `train`; by default it is each run's first. Training returns
+        are scaled to episodes of as many trials as the tests have.
         """
+        settings = self.runs[key][0].settings
+        scale = length_of(settings) / length_of(settings, test_map)
         return {
-            run.seed: score(run, metric_of(map_of(run, test_map)), reduce)
+            run.seed: scale * score(run, metric_of(map_of(run, test_map)), reduce)
             for run in self.runs[key]
         }
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from freeproj.experiments.dataset import Dataset, RunRecord
-from freeproj.experiments.measures import map_of, metric_of
+from freeproj.experiments.measures import length_of, map_of, metric_of
 from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.stats.intervals import Band, band
 
@@ -45,6 +45,7 @@ def curve_numbers(
     def values(run: RunRecord) -> tuple[np.ndarray, np.ndarray]:
         name = metric_of("train" if split == "train" else map_of(run, on))
         column = np.asarray(run.metrics.get(name, np.full(len(run.updates), np.nan)))
+        column = column * length_of(run.settings) / length_of(run.settings, split)
         if running_maximum:
             column = np.fmax.accumulate(column)
         places = run.updates if over == "updates" else run.metrics[over].astype(int)

@@ -12,7 +12,7 @@ import numpy as np
 
 from freeproj import __version__
 from freeproj.experiments.dataset import Dataset
-from freeproj.experiments.measures import map_of
+from freeproj.experiments.measures import length_of, map_of
 from freeproj.experiments.settings import dotted
 from freeproj.findings.cells import make_cells
 from freeproj.findings.labels import axis_name, map_title, run_counts, value_text
@@ -51,7 +51,7 @@ def study_facts(dataset: Dataset) -> StudyFacts:
     seeds = [len(cell) for cells in groups for cell in cells.runs.values()]
     updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
     settings = [run.settings for run in runs]
-    trials = [int(each.get("n_trials", 16)) for each in settings]
+    trials = [length_of(each) for each in settings]
     per_update = [int(s.get("n_envs", 0)) * int(s.get("n_steps", 0)) for s in settings]
     seconds = [run.seconds for run in runs if not math.isnan(run.seconds)]
     return StudyFacts(

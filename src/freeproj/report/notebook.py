@@ -15,10 +15,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from freeproj.experiments.dataset import Dataset, RunRecord, read_dataset
-from freeproj.experiments.measures import Cell, Curves, map_of, metric_of, score
+from freeproj.experiments.measures import (
+    Cell,
+    Curves,
+    length_of,
+    map_of,
+    metric_of,
+    score,
+)
 from freeproj.findings.answers import Answer
 from freeproj.findings.asking import ask
 from freeproj.findings.claims import CLAIMS
@@ -98,11 +105,13 @@ class Study:
         return self.dataset.axes
 
     @classmethod
-    def published(cls, *names: str) -> Self:
+    def published(cls, *names: str) -> "Study":
         """Return published studies, all of them by default."""
         return cls(load(*names))
 
-    def where(self, settings: Mapping[str, Any] | None = None, /, **more: Any) -> Self:
+    def where(
+        self, settings: Mapping[str, Any] | None = None, /, **more: Any
+    ) -> "Study":
         """Return the study of the runs with these settings."""
         return type(self)(self.dataset.where(settings, **more))
 
@@ -176,4 +185,4 @@ class Study:
 def _value(run: RunRecord, on: str, metric: str, reduce: str) -> float:
     if metric:
         return score(run, metric, reduce)
-    return score(run, metric_of(map_of(run, on)), reduce) / run.settings["n_trials"]
+    return score(run, metric_of(map_of(run, on)), reduce) / length_of(run.settings, on)
