@@ -12,7 +12,7 @@ import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import jax
 import numpy as np
@@ -41,7 +41,7 @@ class Trained(TrainResult):
 
     config: TrainConfig
 
-    def __new__(cls, agent: ActorCritic, log: list, config: TrainConfig) -> Self:
+    def __new__(cls, agent: ActorCritic, log: list, config: TrainConfig) -> "Trained":
         made = super().__new__(cls, agent, log)
         made.config = config
         return made
