@@ -38,8 +38,8 @@ HEART = {
     ),
     "a frame that shows an entry of what is seen": Mutant(
         "projection/frames.py",
-        "return jnp.append(coordinates, left_over), following",
-        "return jnp.append(coordinates, x[0]), following",
+        "seen = xp.concatenate([coordinates, left_over], axis=-1)",
+        "seen = xp.concatenate([coordinates, x[..., :1]], axis=-1)",
         "tests/projection/test_frames.py::"
         "test_coordinates_are_the_same_under_every_isometry",
     ),

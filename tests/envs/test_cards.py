@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from freeproj.envs import HigherLower, RepeatFirst, RepeatPrevious
-from freeproj.envs.cards import CardState, card_name, draw_deck, rank_of, suit_of
-from freeproj.envs.shuffle import shuffle
+from freeproj.envs.cards import (
+    CardState,
+    card_name,
+    draw_deck,
+    rank_of,
+    shuffle,
+    suit_of,
+)
 from players.ceilings import higher_lower_knowing_deck, repeat_previous_perfect
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from freeproj.envs import REGISTRY, HigherLower, make
-from freeproj.envs.plain import plain_task
+from freeproj.envs.base import plain_task
 from random_play import draw_actions, quick_jit
 
 NAMES = [*REGISTRY, "CountRecallHard", "ConcentrationHard", "popgym-RepeatPrevious-v0"]
@@ -15,13 +15,13 @@ LONGEST = 250  # steps; all trials but those in mazes end before
 @pytest.mark.parametrize("name", NAMES)
 def test_plain_tasks_equal_the_compiled_ones_from_the_same_state(name):
     env, params = make(name), make(name).default_params
-    (plain, numbers), step = plain_task(env), quick_jit(env.step)
+    plain, step = plain_task(env), quick_jit(env.step)
     keys = jax.random.split(jax.random.key(0), LONGEST + 1)
     _, state = quick_jit(env.reset)(keys[0], params)
     for key, action in zip(keys[1:], draw_actions(env, 1, LONGEST)[0], strict=True):
         luck = env.draw_luck(key)
         luck = luck if luck is None else luck.tolist()
-        obs, after, *outcome = plain(numbers, as_plain(state), action, luck)
+        obs, after, *outcome = plain(as_plain(state), action, luck)
         expected, state, *others = step(key, state, action, params)
         assert obs.dtype == np.float32
         np.testing.assert_allclose(obs, expected, atol=2e-6, rtol=2e-6)

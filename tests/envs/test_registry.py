@@ -102,9 +102,8 @@ COIN = '''
 """Coin toss: say what lies open."""
 from typing import Any, ClassVar
 import jax, jax.numpy as jnp
-from freeproj.envs.base import Environment
+from freeproj.envs.base import Environment, one_hot
 from freeproj.envs.drawing import CENTRE, INK
-from freeproj.envs.plain import one_hot
 from freeproj.projection.spaces import Box, Discrete
 class CoinToss(Environment):
     summary: ClassVar = "say which side of the coin lies open"

@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 from freeproj.meta.episodes import MetaEnv
-from freeproj.projection.actions import (
-    action_slice,
-    order_of_use,
-    project_actions,
-    relabelling,
-)
+from freeproj.projection.actions import CommonActions, order_of_use, relabelling
 from freeproj.projection.projection import FreeProjection
+from freeproj.projection.spaces import Box
 
 
 @pytest.mark.parametrize("n_task", [1, 3, 6])
@@ -45,27 +41,32 @@ def test_the_number_of_task_actions_may_be_traced(getkey):
     assert jnp.array_equal(traced.to_task, plain.to_task)
 
 
-def test_action_slices_have_orthonormal_rows(getkey):
-    matrix = action_slice(getkey(), 2, 4)
-    np.testing.assert_allclose(matrix @ matrix.T, np.eye(2), atol=1e-5)
-    assert jnp.array_equal(action_slice(None, 2, 4), jnp.eye(2, 4))
+BOXES = (Box((-1.0, -0.5), (1.0, 0.5)), Box((-1.0,) * 4, (1.0,) * 4))
+
+
+def test_matrices_of_continuous_actions_are_orthogonal(getkey):
+    matrix = CommonActions(BOXES, "random").draw(getkey(), jnp.array(0))
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(4), atol=1e-5)
+    identity = CommonActions(BOXES).draw(getkey(), jnp.array(0))
+    assert jnp.array_equal(identity, jnp.eye(4))
 
 
 def test_projected_actions_are_allowed_actions(getkey):
-    low, high = np.array([-1.0, -0.5]), np.array([1.0, 0.5])
+    common, high = CommonActions(BOXES, "random"), np.array([1.0, 0.5])
+    matrix = common.draw(getkey(), jnp.array(0))
     actions = 3 * jax.random.normal(getkey(), (50, 4))
-    matrix = action_slice(getkey(), 2, 4)
-    taken = np.asarray(project_actions(matrix, actions, low, high))
-    assert np.all((taken >= low) & (taken <= high))
-    inside = np.abs(actions @ matrix.T) <= high
-    np.testing.assert_allclose(taken[inside], (actions @ matrix.T)[inside], atol=1e-6)
+    taken = np.asarray(jax.vmap(lambda a: common.translate(matrix, a, 0))(actions))
+    assert np.all(np.abs(taken) <= high)
+    turned = actions @ matrix[:2].T
+    inside = np.abs(turned) <= high
+    assert inside.any()
+    assert not inside.all()
+    np.testing.assert_allclose(taken[inside], turned[inside], atol=1e-6)
 
 
 def test_too_few_common_actions_are_refused():
     with pytest.raises(ValueError, match="3 actions do not fit into 2"):
         relabelling(None, 3, 2)
-    with pytest.raises(ValueError, match="1 to 2"):
-        action_slice(None, 3, 2)
 
 
 def test_order_of_use_is_a_uniform_order_of_the_tasks_own_actions():

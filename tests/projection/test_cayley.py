@@ -19,16 +19,6 @@ def distance(x, y):
     return 2 * np.arctanh(np.abs(x - y) / np.abs(1 - np.conj(x) * y))
 
 
-@pytest.mark.parametrize(("angle", "spread"), [(0.3, 0.5), (2.0, 0.1), (-1.0, 1.2)])
-def test_circles_are_orthogonal_to_the_boundary_and_pass_through_their_ends(
-    angle, spread
-):
-    centre, radius = cayley.orthogonal_circle(angle, spread)
-    assert abs(centre) ** 2 == pytest.approx(1 + radius**2)  # Pythagoras: right angle
-    ends = np.exp(1j * np.array([angle - spread, angle + spread]))
-    np.testing.assert_allclose(np.abs(ends - centre), radius)
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_reduced_word_has_a_vertex_of_its_own_inside_the_disk(layout):
     n = np.abs(layout.words).max()
@@ -101,7 +91,6 @@ def test_the_first_vertex_of_the_arcs_is_where_theory_puts_it():
         (lambda: cayley.isometric_layout(2, 0), "depth"),
         (lambda: cayley.isometric_layout(2, 3, 0.5), "0.7071"),
         (lambda: cayley.isometric_layout(8, 9), "smaller `depth`"),
-        (lambda: cayley.orthogonal_circle(0.0, 2.0), "spread"),
     ],
 )
 def test_bad_input_is_refused_with_its_rule(call, message):

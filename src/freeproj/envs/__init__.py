@@ -4,19 +4,11 @@ A task is one file of this folder and one line of the list below. Its class is a
 this package, `freeproj.envs.HigherLower`.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 
 from freeproj.envs.base import Environment, Step
-from freeproj.envs.registry import (
-    REGISTRY,
-    Family,
-    make,
-    register,
-    task_name,
-)
+from freeproj.envs.registry import REGISTRY, Family, make, register, task_name
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [

@@ -7,15 +7,13 @@ answer earns 1/n, a wrong one -1/n; actions taken while watching earn nothing.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import easy_to_hard, fixed
+from freeproj.envs.base import PlainStep, answer, easy_to_hard, fixed, one_hot
 from freeproj.envs.cards import (
     N_SUITS,
     CardState,
@@ -26,7 +24,6 @@ from freeproj.envs.cards import (
     suit_of,
 )
 from freeproj.envs.drawing import Canvas
-from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box
 
 __all__ = ["Autoencode"]

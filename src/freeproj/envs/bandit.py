@@ -6,8 +6,6 @@ pays earns 1/T, any other costs 1/T; the trial is truncated after T pulls.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -15,9 +13,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.base import (
+    PlainStep,
+    TimedGame,
+    answer,
+    easy_to_hard,
+    fixed,
+    one_hot,
+)
 from freeproj.envs.drawing import CENTRE, FAINT, GREEN, HIDDEN, INK, PAPER, RED, Canvas
-from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["BanditState", "MultiarmedBandit"]
@@ -31,7 +35,7 @@ class BanditState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class MultiarmedBandit(Game):
+class MultiarmedBandit(TimedGame):
     """Ten, twenty or thirty arms, pulled 200, 400 or 600 times."""
 
     summary: ClassVar = "find the arm that pays best"
@@ -39,24 +43,16 @@ class MultiarmedBandit(Game):
     levels: ClassVar = easy_to_hard(n_arms=(10, 20, 30), time_limit=(200, 400, 600))
 
     n_arms: int = eqx.field(static=True, default=10)
-    time_limit: int = eqx.field(static=True, default=200)
 
     def __check_init__(self):
-        if min(self.n_arms, self.time_limit) < 1:
-            raise ValueError(
-                "`n_arms` and `time_limit` must be at least 1, got "
-                f"{self.n_arms} and {self.time_limit}."
-            )
+        if self.n_arms < 1:
+            raise ValueError(f"`n_arms` must be at least 1, got {self.n_arms}.")
 
     observation_space = fixed(Box.unit(2))
 
     @property
     def action_space(self) -> Discrete:
         return Discrete(self.n_arms)
-
-    @property
-    def max_steps(self) -> int:
-        return self.time_limit
 
     def start(self, key: PRNGKeyArray, params: None) -> BanditState:
         payouts = jax.random.uniform(key, (self.n_arms,), jnp.float32)

@@ -6,13 +6,22 @@ randomness in `key`. A step returns six values and never resets by itself. A sta
 all that is hidden (deck, board), so stepping again from a stored state replays the same
 trial. All observations are vectors: a task with discrete observations shows them
 one-hot.
-"""
 
-from __future__ import annotations
+A compiled program is worth its call only for batches: called for one small step it
+spends most of its time on the call itself. So a task may have its rules a second time,
+for loops that step one environment, as a method
+
+    observation, state, reward, terminated, truncated = plain_step(state, action, luck)
+
+in plain Python on the same states, with NumPy arrays and Python numbers as leaves.
+`luck` is what `draw_luck` draws for the step, as Python numbers. While the trial runs,
+results equal those of `step`, floats up to rounding; a test compares them.
+"""
 
 import abc
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -20,7 +29,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree, Shaped
+from jaxtyping import (
+    Array,
+    ArrayLike,
+    Bool,
+    Float,
+    Float32,
+    PRNGKeyArray,
+    PyTree,
+    Shaped,
+)
 
 from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -28,10 +46,16 @@ from freeproj.projection.spaces import Box, Discrete
 __all__ = [
     "Environment",
     "Game",
+    "PlainStep",
     "Step",
+    "TimedGame",
+    "answer",
     "check_action",
     "easy_to_hard",
     "fixed",
+    "marked",
+    "one_hot",
+    "plain_task",
 ]
 
 # observation, state, reward, terminated, truncated, info
@@ -43,6 +67,7 @@ Step = tuple[
     Bool[Array, ""],
     dict[str, Any],
 ]
+PlainStep = tuple[Any, ...]  # the first five
 
 
 class Environment(eqx.Module):
@@ -53,10 +78,9 @@ class Environment(eqx.Module):
     this package a trial that has ended stays as it is: further steps keep the state and
     the flags and earn nothing.
 
-    A class may define two more things: `plain_step`, its rules in Python for loops that
-    step one environment (see `envs.plain`), and `paint`, a picture of a state. Under a
-    name of the registry it has a `summary`, for POPGym's tasks a `popgym_name`, and
-    `levels`.
+    A class may define two more things: `plain_step`, its rules in plain Python, and
+    `paint`, a picture of a state. Under a name of the registry it has a `summary`, for
+    POPGym's tasks a `popgym_name`, and `levels`.
     """
 
     summary: ClassVar[str] = ""
@@ -198,6 +222,20 @@ class Game(Environment):
         return self.observe(state), state, reward, *ends, {}
 
 
+class TimedGame(Game):
+    """A game that is truncated after `time_limit` steps, unless it ends before."""
+
+    time_limit: int = eqx.field(static=True, default=200)
+
+    def __check_init__(self):
+        if self.time_limit < 1:
+            raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
+
+    @property
+    def max_steps(self) -> int:
+        return self.time_limit
+
+
 def fixed(value: Any) -> Any:
     """Return a property that is the same for all tasks of a class."""
     return property(lambda self: value)
@@ -228,3 +266,46 @@ def check_action(action: ArrayLike, space: Box | Discrete) -> None:
         raise ValueError(
             f"`action` must be an integer in 0..{space.n - 1}, got {value.item()}."
         )
+
+
+def plain_task(env: Environment) -> Callable[[Any, Any, Any], PlainStep] | None:
+    """Return `plain_step` of a task whose own class has it, or None.
+
+    Rules are not inherited, since a subclass may have changed the compiled ones.
+    """
+    own: Any = vars(type(env)).get("plain_step")
+    return functools.partial(own, _Numbers(env)) if own else None
+
+
+class _Numbers:
+    """A task's attributes, each read once: those of an Equinox module are slow."""
+
+    def __init__(self, env: Environment):
+        self._env = env
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked for by copy and pickle, before there is a task
+            raise AttributeError(name)
+        value = getattr(self._env, name)
+        setattr(self, name, value)
+        return value
+
+
+def one_hot(size: int, *places: Any) -> Float32[np.ndarray, " size"]:
+    """Return a row with ones at some places."""
+    row = np.zeros(size, np.float32)
+    for place in places:
+        row[place] = 1.0
+    return row
+
+
+def answer(right: Any, scale: int) -> float:
+    """Return the reward of an answer, 1/scale or -1/scale."""
+    return 1 / scale if right else -1 / scale
+
+
+def marked(cells: np.ndarray, place: Any) -> np.ndarray:
+    """Return a copy of a board with one cell marked."""
+    cells = cells.copy()
+    cells[place] = True
+    return cells

@@ -14,8 +14,6 @@ and the same start.
 | `first_trial`, `best` | the best policy in a first trial, and from a known start |
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math

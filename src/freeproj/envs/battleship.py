@@ -11,8 +11,6 @@ free. This is POPGym's distribution: it draws start and direction until they fit
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 import functools
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,10 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import easy_to_hard, fixed
+from freeproj.envs.base import PlainStep, easy_to_hard, fixed, marked, one_hot
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.drawing import BLUE, HIDDEN, RED, Canvas, paint_board
-from freeproj.envs.plain import PlainStep, marked, one_hot
 from freeproj.projection.spaces import Box
 
 __all__ = ["Battleship", "BattleshipState", "placements"]

@@ -1,7 +1,5 @@
 """Tasks on a square board, whose actions are its cells, and boards as text."""
 
-from __future__ import annotations
-
 import equinox as eqx
 import numpy as np
 

@@ -6,8 +6,6 @@ which they are dealt; it is drawn once, at `reset`, and a step only moves along 
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple
@@ -18,42 +16,37 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Float32, Int, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, fixed
+from freeproj.envs.base import Game, fixed, one_hot
 from freeproj.envs.drawing import CENTRE, FAINT, INK, PAPER, RED, Canvas
-from freeproj.envs.plain import one_hot
-from freeproj.envs.shuffle import shuffle
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
-    "DECK_SIZE",
     "KINDS",
-    "N_COLORS",
     "N_RANKS",
     "N_SUITS",
     "SUIT_NAMES",
     "CardState",
     "CardTask",
     "DeckTask",
-    "Kind",
     "KindTask",
     "SuitTask",
     "card_name",
-    "color_of",
     "draw_deck",
     "next_card",
     "open_suit",
     "paint_card",
     "paint_suit",
     "rank_of",
+    "shuffle",
     "suit_of",
 ]
 
 N_RANKS = 13
 N_SUITS = 4
-N_COLORS = 2
-DECK_SIZE = N_RANKS * N_SUITS
+_DECK_SIZE = N_RANKS * N_SUITS
 SUIT_NAMES = ("spades", "diamonds", "clubs", "hearts")
 
+_ITEM_BITS = 6
 _RANK_SIGNS = ("A", *map(str, range(2, 11)), "J", "Q", "K")
 _SUIT_SIGNS = "♠♦♣♥"
 
@@ -77,7 +70,7 @@ class DeckTask(Game):
     @property
     def n_cards(self) -> int:
         """The number of cards of all decks together."""
-        return DECK_SIZE * self.n_decks
+        return _DECK_SIZE * self.n_decks
 
 
 class KindTask(DeckTask):
@@ -146,8 +139,21 @@ class SuitTask(CardTask):
 
 def draw_deck(key: PRNGKeyArray, n_decks: int) -> Int8[Array, " n_cards"]:
     """Draw a uniform order of `n_decks` decks shuffled together."""
-    cards = jnp.tile(jnp.arange(DECK_SIZE, dtype=jnp.int8), n_decks)
+    cards = jnp.tile(jnp.arange(_DECK_SIZE, dtype=jnp.int8), n_decks)
     return shuffle(key, cards)
+
+
+def shuffle(key: PRNGKeyArray, items: Int8[Array, " n"]) -> Int8[Array, " n"]:
+    """Return the items, each in 0..63, in a uniformly random order.
+
+    An item rides in the low six bits of a random 32-bit number, so that one sort of
+    plain numbers shuffles: four times as fast as `jax.random.permutation`, which sorts
+    pairs. Two numbers agree in all 26 random bits, and their items then fall in order,
+    with probability at most n²/2^27: 2e-5 for one deck of cards.
+    """
+    noise = jax.random.bits(key, items.shape, jnp.uint32)
+    tickets = (noise << _ITEM_BITS) | items.astype(jnp.uint32)
+    return (jnp.sort(tickets) & (2**_ITEM_BITS - 1)).astype(jnp.int8)
 
 
 def rank_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
@@ -160,12 +166,7 @@ def suit_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
     return card % N_SUITS
 
 
-def color_of(card: Int[Array, "..."]) -> Int[Array, "..."]:
-    """Return 0 (black) or 1 (red)."""
-    return card % N_COLORS
-
-
-class Kind(NamedTuple):
+class _Kind(NamedTuple):
     """What tells cards apart in a game, and what its values are called."""
 
     of: Callable[[Int[Array, "..."]], Int[Array, "..."]]
@@ -174,9 +175,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "color": Kind(color_of, ("black", "red"), ("b", "r")),
-    "suit": Kind(suit_of, SUIT_NAMES, tuple(_SUIT_SIGNS)),
-    "rank": Kind(rank_of, _RANK_SIGNS, _RANK_SIGNS),
+    "color": _Kind(lambda card: card % 2, ("black", "red"), ("b", "r")),
+    "suit": _Kind(suit_of, SUIT_NAMES, tuple(_SUIT_SIGNS)),
+    "rank": _Kind(rank_of, _RANK_SIGNS, _RANK_SIGNS),
 }
 
 

@@ -7,26 +7,20 @@ reward POPGym's: 1/limit for every step, the last one included. A trial terminat
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.base import PlainStep, TimedGame, easy_to_hard, fixed
 from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, WIDTH, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
-from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
-    "MAX_ANGLE",
-    "MAX_POSITION",
     "CartPole",
     "CartPoleParams",
     "CartPoleState",
@@ -37,8 +31,8 @@ __all__ = [
     "move_cart",
 ]
 
-MAX_POSITION = 2.4
-MAX_ANGLE = math.radians(12)
+_MAX_POSITION = 2.4
+_MAX_ANGLE = math.radians(12)
 _START = 0.05  # each of the four numbers starts uniformly in ±0.05
 
 
@@ -63,23 +57,13 @@ class CartPoleState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class CartPole(Game):
+class CartPole(TimedGame):
     """What the two tasks share: the physics, the ends and the reward."""
-
-    time_limit: int = eqx.field(static=True, default=200)
 
     levels: ClassVar = easy_to_hard(time_limit=(200, 400, 600))
 
-    def __check_init__(self):
-        if self.time_limit < 1:
-            raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
-
     action_space = fixed(Discrete(2))
     action_names = fixed(("left", "right"))
-
-    @property
-    def max_steps(self) -> int:
-        return self.time_limit
 
     @property
     def default_params(self) -> CartPoleParams:
@@ -96,12 +80,12 @@ class CartPole(Game):
         return move_cart(state, direction, params), 1 / self.time_limit
 
     def is_done(self, state: CartPoleState) -> Bool[Array, ""]:
-        far = jnp.abs(state.position) > MAX_POSITION
-        return far | (jnp.abs(state.angle) > MAX_ANGLE)
+        far = jnp.abs(state.position) > _MAX_POSITION
+        return far | (jnp.abs(state.angle) > _MAX_ANGLE)
 
     def render(self, state: CartPoleState) -> str:
         width = 25
-        place = round((float(state.position) / MAX_POSITION + 1) / 2 * (width - 1))
+        place = round((float(state.position) / _MAX_POSITION + 1) / 2 * (width - 1))
         track = ["─"] * width
         track[min(max(place, 0), width - 1)] = "┴"
         degrees = math.degrees(float(state.angle))
@@ -111,7 +95,7 @@ class CartPole(Game):
         )
 
     def paint(self, canvas: Canvas, state: CartPoleState) -> bool:
-        ground, scale = 175, 140 / MAX_POSITION
+        ground, scale = 175, 140 / _MAX_POSITION
         x, angle = CENTRE[0] + scale * float(state.position), float(state.angle)
         canvas.pen.line((10, ground, WIDTH - 10, ground), FAINT, 2)
         canvas.pen.rectangle((x - 24, ground - 26, x + 24, ground), INK)
@@ -128,9 +112,9 @@ class StatelessCartPole(CartPole):
 
     # Twice the thresholds, so that the observation that ends a trial fits.
     observation_space = fixed(
-        Box((-2 * MAX_POSITION, -2 * MAX_ANGLE), (2 * MAX_POSITION, 2 * MAX_ANGLE))
+        Box((-2 * _MAX_POSITION, -2 * _MAX_ANGLE), (2 * _MAX_POSITION, 2 * _MAX_ANGLE))
     )
-    observation_scale = fixed((MAX_POSITION, MAX_ANGLE))  # where a trial ends
+    observation_scale = fixed((_MAX_POSITION, _MAX_ANGLE))  # where a trial ends
 
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:
         return jnp.stack([state.position, state.angle])
@@ -223,6 +207,6 @@ def _plain_move(env: Any, state: Any, action: Any) -> tuple[Any, ...]:
     linear = push - pole * half * angular * cosine / mass
     x, velocity = x + dt * velocity, velocity + dt * linear
     angle, turning, time = angle + dt * turning, turning + dt * angular, time + 1
-    out = abs(x) > MAX_POSITION or abs(angle) > MAX_ANGLE
+    out = abs(x) > _MAX_POSITION or abs(angle) > _MAX_ANGLE
     state = type(state)(x, velocity, angle, turning, time)
     return state, 1 / env.time_limit, out, time >= env.time_limit

@@ -8,8 +8,6 @@ at once. The trial terminates when all cards are face up; it is truncated after 
 flips.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -17,10 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import easy_to_hard
+from freeproj.envs.base import PlainStep, easy_to_hard
 from freeproj.envs.cards import KINDS, KindTask
 from freeproj.envs.drawing import HIDDEN, INK, PAPER, RED, Canvas
-from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["Concentration", "ConcentrationState"]

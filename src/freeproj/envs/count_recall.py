@@ -6,18 +6,15 @@ of cards of the queried kind dealt so far, the open one included. With n cards t
 n - 1 answers; a right one earns 1/(n-1), a wrong one -1/(n-1).
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import easy_to_hard
+from freeproj.envs.base import PlainStep, answer, easy_to_hard, one_hot
 from freeproj.envs.cards import KINDS, KindTask
 from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, Canvas
-from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["CountRecall", "CountRecallState"]

@@ -5,9 +5,7 @@ below; one that does not is drawn as its text. A picture shows what a player may
 the open card, the cells clicked, the part of the maze that was walked.
 """
 
-from __future__ import annotations
-
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from jaxtyping import UInt8
@@ -33,14 +31,17 @@ PAPER, INK, FAINT, HIDDEN = "#ffffff", "#22303c", "#8a97a3", "#c9d3db"
 RED, BLUE, GREEN = "#c8453b", "#2f6f9f", "#3c8d5a"
 
 
-@runtime_checkable
-class Canvas(Protocol):
-    """A sheet to paint on: `pen` draws shapes as PIL's `ImageDraw` does."""
+class Canvas:
+    """An image to paint on: `pen` is its `ImageDraw`, of PIL."""
 
-    pen: Any
+    def __init__(self, image: Any):
+        from PIL import ImageDraw
+
+        self.pen: Any = ImageDraw.Draw(image)
 
     def write(self, place: tuple, text: str, color: str, size: int) -> None:
         """Write a text whose middle is at a place."""
+        self.pen.text(place, text, color, _font(size), anchor="mm")
 
 
 def paint_board(
@@ -64,7 +65,7 @@ def draw_picture(
     from PIL import Image
 
     image = Image.new("RGB", (WIDTH, _HEIGHT), PAPER)
-    canvas = _Sheet(image)
+    canvas = Canvas(image)
     if not env.paint(canvas, state):
         canvas.pen.multiline_text((8, 8), env.render(state), INK, _font(14))
     step = getattr(state, "time", None)
@@ -72,18 +73,6 @@ def draw_picture(
     line = "   ".join(part for part in parts if part)
     canvas.pen.text((8, _HEIGHT - _CAPTION + 4), line, FAINT, _font(14))
     return np.asarray(image).copy()
-
-
-class _Sheet:
-    """A canvas of PIL's."""
-
-    def __init__(self, image: Any):
-        from PIL import ImageDraw
-
-        self.pen: Any = ImageDraw.Draw(image)
-
-    def write(self, place: tuple, text: str, color: str, size: int) -> None:
-        self.pen.text(place, text, color, _font(size), anchor="mm")
 
 
 def _font(size: int) -> Any:

@@ -8,8 +8,6 @@ Not a task of the paper.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -17,10 +15,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from freeproj.envs.base import Game, fixed
+from freeproj.envs.base import Game, PlainStep, answer, fixed, one_hot
 from freeproj.envs.cards import KINDS, N_SUITS, SUIT_NAMES, paint_suit
 from freeproj.envs.drawing import CENTRE, Canvas
-from freeproj.envs.plain import PlainStep, answer, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["FlashCardState", "FlashCards"]

@@ -5,17 +5,14 @@ a right answer earns 1/n, a wrong one -1/n, a tie nothing. (Appendix D.1.)
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import easy_to_hard, fixed
+from freeproj.envs.base import PlainStep, easy_to_hard, fixed, one_hot
 from freeproj.envs.cards import N_RANKS, CardState, CardTask, next_card, rank_of
-from freeproj.envs.plain import PlainStep, one_hot
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["HigherLower"]

@@ -20,8 +20,6 @@ a room is left out, as in mazelib.) The entrances lie in opposite outer walls.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 import abc
 from typing import Any, ClassVar, NamedTuple
 
@@ -31,7 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.base import Game, PlainStep, easy_to_hard, fixed, marked
 from freeproj.envs.drawing import (
     BLUE,
     GREEN,
@@ -42,29 +40,24 @@ from freeproj.envs.drawing import (
     Canvas,
     paint_board,
 )
-from freeproj.envs.plain import PlainStep, marked
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
     "FREE",
     "GOAL",
-    "N_CELL_KINDS",
-    "START",
     "WALL",
     "Labyrinth",
     "LabyrinthEscape",
     "LabyrinthExplore",
     "LabyrinthState",
     "Maze",
-    "draw_maze",
-    "near_explored",
 ]
 
 FREE = 0
 WALL = 1
-START = 2
+_START = 2
 GOAL = 3
-N_CELL_KINDS = 5  # POPGym's fifth, "hidden", never occurs in an observation
+_N_KINDS = 5  # POPGym's fifth, "hidden", never occurs in an observation
 
 _HOPS = np.array([[-2, 0], [2, 0], [0, -2], [0, 2]], np.int32)  # to rooms
 _MOVES = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
@@ -112,9 +105,10 @@ class Labyrinth(Game):
                 f"{self.n_rooms} and {self.time_limit}."
             )
 
-    @abc.abstractmethod
     def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
         """Return the cells of a maze as this task shows them."""
+        cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
+        return cells.at[maze.start[0], maze.start[1]].set(_START)
 
     @abc.abstractmethod
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
@@ -125,7 +119,7 @@ class Labyrinth(Game):
         """The cells of a side, outer walls included."""
         return 2 * self.n_rooms + 1
 
-    observation_space = fixed(Box.unit(_WINDOW**2 * N_CELL_KINDS + _N_ACTIONS + 1))
+    observation_space = fixed(Box.unit(_WINDOW**2 * _N_KINDS + _N_ACTIONS + 1))
     action_space = fixed(Discrete(_N_ACTIONS))
     action_names = fixed(("left", "right", "up", "down"))
 
@@ -134,7 +128,7 @@ class Labyrinth(Game):
         return self.time_limit - 1
 
     def start(self, key: PRNGKeyArray, params: None) -> LabyrinthState:
-        maze = draw_maze(key, self.n_rooms)
+        maze = _draw_maze(key, self.n_rooms)
         row, column = maze.start
         return LabyrinthState(
             cells=self.lay_out(maze),
@@ -170,7 +164,7 @@ class Labyrinth(Game):
         places = start[:, None] + jnp.arange(_WINDOW)
         near = places <= state.position[:, None] + 1
         view = jnp.where(near[0][:, None] & near[1], view, WALL)
-        seen = jax.nn.one_hot(view.ravel(), N_CELL_KINDS, dtype=jnp.float32).ravel()
+        seen = jax.nn.one_hot(view.ravel(), _N_KINDS, dtype=jnp.float32).ravel()
         last = jax.nn.one_hot(state.last_action, _N_ACTIONS + 1, dtype=jnp.float32)
         return jnp.concatenate([seen, last])
 
@@ -179,17 +173,17 @@ class Labyrinth(Game):
         explored, cells = np.asarray(state.explored), np.asarray(state.cells)
         row, column = np.asarray(state.position)
         signs = np.where(explored & (cells == FREE), "· ", _SIGNS[cells])
-        signs = np.where(near_explored(explored), signs, "░░")
+        signs = np.where(_near_explored(explored), signs, "░░")
         signs[row, column] = "@ "
         steps = f"step {int(state.time)} of {self.max_steps}"
         return "\n".join([*("".join(line).rstrip() for line in signs), steps])
 
     def paint(self, canvas: Canvas, state: LabyrinthState) -> bool:
         cells, explored = np.asarray(state.cells), np.asarray(state.explored)
-        colors = {FREE: PAPER, WALL: INK, START: BLUE, GOAL: GREEN}
+        colors = {FREE: PAPER, WALL: INK, _START: BLUE, GOAL: GREEN}
         fills = np.array([colors[kind] for kind in range(4)], object)[cells]
         fills = np.where(explored & (cells == FREE), "#dcebf5", fills)
-        fills = np.where(near_explored(explored), fills, HIDDEN)
+        fills = np.where(_near_explored(explored), fills, HIDDEN)
         row, column = np.asarray(state.position)
         fills[row, column] = RED
         signs = [""] * fills.size
@@ -204,9 +198,7 @@ class LabyrinthEscape(Labyrinth):
     popgym_name: ClassVar = "LabyrinthEscape"
 
     def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
-        cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
-        cells = cells.at[maze.start[0], maze.start[1]].set(START)
-        return cells.at[maze.end[0], maze.end[1]].set(GOAL)
+        return super().lay_out(maze).at[maze.end[0], maze.end[1]].set(GOAL)
 
     def is_done(self, state: LabyrinthState) -> Bool[Array, ""]:
         return state.cells[state.position[0], state.position[1]] == GOAL
@@ -227,10 +219,6 @@ class LabyrinthExplore(Labyrinth):
     summary: ClassVar = "visit every free cell of a maze"
     popgym_name: ClassVar = "LabyrinthExplore"
 
-    def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
-        cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
-        return cells.at[maze.start[0], maze.start[1]].set(START)
-
     def is_done(self, state: LabyrinthState) -> Bool[Array, ""]:
         return (state.explored | (state.cells == WALL)).all()
 
@@ -248,7 +236,7 @@ class LabyrinthExplore(Labyrinth):
         return _window(state), state, reward, done, state.time >= self.max_steps
 
 
-def near_explored(
+def _near_explored(
     explored: Bool[np.ndarray, "side side"],
 ) -> Bool[np.ndarray, "side side"]:
     """Return the explored cells and all that touch them."""
@@ -273,14 +261,14 @@ def _window(state: Any) -> Float32[np.ndarray, " 50"]:
     view = np.full((_WINDOW, _WINDOW), WALL)
     seen = state.cells[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
     view[: seen.shape[0], : seen.shape[1]] = seen
-    n_entries = _WINDOW**2 * N_CELL_KINDS
+    n_entries = _WINDOW**2 * _N_KINDS
     obs = np.zeros(n_entries + _N_ACTIONS + 1, np.float32)
-    obs[np.arange(_WINDOW**2) * N_CELL_KINDS + view.ravel()] = 1.0
+    obs[np.arange(_WINDOW**2) * _N_KINDS + view.ravel()] = 1.0
     obs[n_entries + state.last_action] = 1.0
     return obs
 
 
-def draw_maze(key: PRNGKeyArray, n_rooms: int) -> Maze:
+def _draw_maze(key: PRNGKeyArray, n_rooms: int) -> Maze:
     """Draw a maze of `n_rooms` x `n_rooms` and its entrances."""
     side = 2 * n_rooms + 1
     key_first, key_luck, key_rooms, key_doors = jax.random.split(key, 4)

@@ -7,8 +7,6 @@ a cell clicked before costs 1/(2(s-2)). The trial terminates when all safe cells
 been clicked; it is truncated after s clicks. (Appendix D.1.)
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -17,11 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import easy_to_hard
+from freeproj.envs.base import PlainStep, easy_to_hard, marked, one_hot
 from freeproj.envs.boards import BoardTask, draw_board
+from freeproj.envs.cards import shuffle
 from freeproj.envs.drawing import HIDDEN, PAPER, RED, Canvas, paint_board
-from freeproj.envs.plain import PlainStep, marked, one_hot
-from freeproj.envs.shuffle import shuffle
 from freeproj.projection.spaces import Box
 
 __all__ = ["Minesweeper", "MinesweeperState", "count_mines"]

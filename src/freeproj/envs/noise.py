@@ -1,7 +1,5 @@
 """Noise on observations, for POPGym's noisy tasks."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import equinox as eqx

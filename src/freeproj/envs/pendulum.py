@@ -7,26 +7,20 @@ A trial is only ever truncated, at the limit. (Beyond the paper; continuous acti
 """
 
 # pyright: reportIncompatibleMethodOverride=false
-from __future__ import annotations
-
 import math
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, easy_to_hard, fixed
+from freeproj.envs.base import PlainStep, TimedGame, easy_to_hard, fixed
 from freeproj.envs.drawing import CENTRE, HIDDEN, INK, RED, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
-from freeproj.envs.plain import PlainStep
 from freeproj.projection.spaces import Box
 
 __all__ = [
-    "HALF_COST",
-    "MAX_TORQUE",
     "NoisyStatelessPendulum",
     "PendulumParams",
     "PendulumState",
@@ -35,8 +29,8 @@ __all__ = [
     "wrap_angle",
 ]
 
-MAX_TORQUE = 2.0
-HALF_COST = 16.2736044 / 2  # half of the largest cost: π² + 0.1·8² + 0.001·2²
+_MAX_TORQUE = 2.0
+_HALF_COST = 16.2736044 / 2  # half of the largest cost: π² + 0.1·8² + 0.001·2²
 _MAX_START_SPEED = 1.0
 
 
@@ -58,26 +52,16 @@ class PendulumState(NamedTuple):
     time: Int32[Array, ""]
 
 
-class StatelessPendulum(Game):
+class StatelessPendulum(TimedGame):
     """Swing up and hold without seeing the speed; the levels differ in the limit."""
 
     summary: ClassVar = "swing up and hold; speed unseen"
     popgym_name: ClassVar = "PositionOnlyPendulum"
 
-    time_limit: int = eqx.field(static=True, default=200)
-
     levels: ClassVar = easy_to_hard(time_limit=(200, 150, 100))
 
-    def __check_init__(self):
-        if self.time_limit < 1:
-            raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
-
     observation_space = fixed(Box((-1.0, -1.0), (1.0, 1.0)))
-    action_space = fixed(Box((-MAX_TORQUE,), (MAX_TORQUE,)))
-
-    @property
-    def max_steps(self) -> int:
-        return self.time_limit
+    action_space = fixed(Box((-_MAX_TORQUE,), (_MAX_TORQUE,)))
 
     @property
     def default_params(self) -> PendulumParams:
@@ -93,7 +77,7 @@ class StatelessPendulum(Game):
     ) -> tuple[PendulumState, Array]:
         space: Any = self.action_space
         following, cost = move(state, space.clip(action)[0], params)
-        return following, (HALF_COST - cost) / HALF_COST / self.time_limit
+        return following, (_HALF_COST - cost) / _HALF_COST / self.time_limit
 
     def observe(self, state: PendulumState) -> Float[Array, "2"]:
         # In a batch `where` is vectorised, a stack of the two numbers is not.
@@ -112,7 +96,7 @@ class StatelessPendulum(Game):
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
         angle, speed, time = state
         gravity, mass, length, max_speed, dt = self.default_params
-        torque = min(max(float(action[0]), -MAX_TORQUE), MAX_TORQUE)
+        torque = min(max(float(action[0]), -_MAX_TORQUE), _MAX_TORQUE)
         upright = angle - 2 * math.pi * math.floor((angle + math.pi) / (2 * math.pi))
         cost = upright**2 + 0.1 * speed**2 + 0.001 * torque**2
         pull = 1.5 * gravity / length * math.sin(angle)
@@ -120,7 +104,7 @@ class StatelessPendulum(Game):
         speed = min(max(speed, -max_speed), max_speed)
         angle, time, limit = angle + speed * dt, time + 1, self.time_limit
         obs = np.array((math.cos(angle), math.sin(angle)), np.float32)
-        reward = (HALF_COST - cost) / HALF_COST / limit
+        reward = (_HALF_COST - cost) / _HALF_COST / limit
         return obs, type(state)(angle, speed, time), reward, False, time >= limit
 
     def paint(self, canvas: Canvas, state: PendulumState) -> bool:

@@ -9,8 +9,6 @@ level's. Your own task is `module:attribute`: a class, a function that makes one
 instance; `gymnax/CartPole-v1` is an environment of gymnax, where that is installed.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -4,16 +4,13 @@ Observation: the open card's suit, one-hot. Of n cards n - 1 get an answer, the 
 one included; a right answer earns 1/(n-1), a wrong one -1/(n-1). (Appendix D.1.)
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import easy_to_hard
+from freeproj.envs.base import PlainStep, answer, easy_to_hard
 from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
-from freeproj.envs.plain import PlainStep, answer
 
 __all__ = ["RepeatFirst"]
 

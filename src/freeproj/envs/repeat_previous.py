@@ -10,17 +10,14 @@ steps before. `RepeatPrevious` keeps the paper's k; `PopgymRepeatPrevious`, reac
 under POPGym's ids such as `popgym-RepeatPreviousEasy-v0`, is exactly POPGym's task.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import easy_to_hard
+from freeproj.envs.base import PlainStep, answer, easy_to_hard
 from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
-from freeproj.envs.plain import PlainStep, answer
 
 __all__ = ["PopgymRepeatPrevious", "RepeatPrevious"]
 

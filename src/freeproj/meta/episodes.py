@@ -13,8 +13,6 @@ Numbers are kept in three places: fixed ones on the object, the matrices of all 
 `MetaState`. The state holds one matrix of its own, never the table of all words.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
@@ -266,7 +264,9 @@ class MetaEnv(AgentInputs):
     def _move(self, key, state, action, params) -> tuple[MetaState, Array, dict]:
         """Play a step; a trial that ended starts again from the initial state."""
         observation, current, reward, ended = self._play(key, state, action, params)
-        following = self.after(state, action)._replace(
+        used = state.n_used
+        following = state._replace(
+            n_used=used if used is None else jnp.maximum(used, action + 1),
             trial=state.trial + ended,
             current=_where(ended, state.initial, current),
             shown=jnp.where(ended, state.initial_observation, observation),

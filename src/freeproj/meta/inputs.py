@@ -9,8 +9,6 @@ where the observation is projected, or the frame's coordinates of what is projec
 Trials and episodes are played in `episodes`. (Definition 3.2 and appendix D.5.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -220,12 +218,6 @@ class AgentInputs(eqx.Module):
         before = self.actions.encode(action)
         seen, state = self._project(state)
         return jnp.concatenate([seen, before, tail]), state
-
-    def after(self, state: MetaState, action: Array) -> MetaState:
-        """Return the state of an episode in which an action was used."""
-        if state.n_used is None:
-            return state
-        return state._replace(n_used=jnp.maximum(state.n_used, action + 1))
 
     def unseen(self, state: MetaState) -> MetaState:
         """Return an episode of which the agent has seen nothing yet."""

@@ -14,33 +14,20 @@ allowed: that is how it is done here.
 `CommonActions` does this for several tasks at once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from freeproj.projection import matrices
 from freeproj.projection.spaces import Box, Discrete
 from freeproj.storage.names import suggestion
 
-__all__ = [
-    "ACTION_MAPS",
-    "CommonActions",
-    "Relabelling",
-    "action_slice",
-    "order_of_use",
-    "project_actions",
-    "relabelling",
-]
+__all__ = ["ACTION_MAPS", "CommonActions", "Relabelling", "order_of_use", "relabelling"]
 
 ACTION_MAPS = ("identity", "random", "by_use")
-
-_AnyArray = Array | np.ndarray
 
 
 class Relabelling(NamedTuple):
@@ -78,30 +65,6 @@ def order_of_use(
     order = order[jnp.argsort(order >= n_task, stable=True)]
     mask = jnp.arange(n_common) < n_task
     return Relabelling(jnp.where(mask, order, 0), mask)
-
-
-def action_slice(
-    key: PRNGKeyArray | None, task_dim: int, common_dim: int
-) -> Float[Array, "task common"]:
-    """Return M_a: rows of a Haar matrix; without a key, the first entries."""
-    if not 1 <= task_dim <= common_dim:
-        raise ValueError(
-            f"A task's {task_dim} action entries must be 1 to {common_dim}, the size "
-            "of the common action."
-        )
-    if key is None:
-        return jnp.eye(task_dim, common_dim)
-    return matrices.haar(key, 1, common_dim)[0, :task_dim]
-
-
-def project_actions(
-    matrix: Float[_AnyArray, "task common"],
-    action: Float[_AnyArray, "*batch common"],
-    low: Float[_AnyArray, " task"],
-    high: Float[_AnyArray, " task"],
-) -> Float[Array, "*batch task"]:
-    """Return clip(M_a a), an action that the task allows."""
-    return jnp.clip(jnp.asarray(action) @ jnp.asarray(matrix).T, low, high)
 
 
 @dataclass(frozen=True)
@@ -172,19 +135,22 @@ class CommonActions:
             return order_of_use(key, jnp.array(self._counts)[task], self.size)
         if self._counts:
             return relabelling(given, jnp.array(self._counts)[task], self.size)
-        # The tasks' matrices are the first rows of one square matrix.
-        return action_slice(given, self.size, self.size)
+        if given is None:
+            return jnp.eye(self.size)
+        return matrices.haar(key, 1, self.size)[0]
 
     def translate(self, drawn: Relabelling | Array, action: Array, index: int) -> Array:
-        """Return the action of task number `index`."""
+        """Return the action of task number `index`.
+
+        A continuous one is clip(M_a a), where M_a is the first rows of a square matrix.
+        """
         space = self.spaces[index]
         if isinstance(space, Discrete) and isinstance(drawn, Relabelling):
             # Masked actions map to 0, so that they are never out of range either.
             return jnp.minimum(drawn.to_task[action], space.n - 1)
         assert isinstance(space, Box)
         assert isinstance(drawn, Array)
-        low, high = jnp.array(space.low), jnp.array(space.high)
-        return project_actions(drawn[: space.size], action, low, high)
+        return space.clip(jnp.asarray(action) @ drawn[: space.size].T)
 
     def mask(
         self, drawn: Relabelling | Array, n_used: Int[Array, ""] | None = None

@@ -11,8 +11,6 @@ unit circle, and diameters. Two layouts of the tree of reduced words:
   so that every edge has the same hyperbolic length. (Appendix B.)
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -21,12 +19,7 @@ from jaxtyping import Complex, Float, Int
 
 from freeproj.projection import words
 
-__all__ = [
-    "Layout",
-    "arc_layout",
-    "isometric_layout",
-    "orthogonal_circle",
-]
+__all__ = ["Layout", "arc_layout", "isometric_layout"]
 
 _POINTS_PER_EDGE = 24
 _MAX_VERTICES = 500_000
@@ -51,17 +44,6 @@ class Layout(NamedTuple):
     def spelled(self, vertex: int) -> str:
         """The word of a vertex, for people."""
         return words.spell(self.words[vertex, : self.lengths[vertex]])
-
-
-def orthogonal_circle(angle: float, spread: float) -> tuple[complex, float]:
-    """Return centre and radius of the circle through e^{i(angle ± spread)}.
-
-    It meets the unit circle at right angles: centre sec(δ)e^{iφ}, radius tan(δ).
-    """
-    if not 0 < spread < math.pi / 2:
-        raise ValueError(f"`spread` must lie in (0, π/2), got {spread}.")
-    centre = complex(math.cos(angle), math.sin(angle)) / math.cos(spread)
-    return centre, math.tan(spread)
 
 
 def isometric_layout(
@@ -131,7 +113,8 @@ def _grow(parent: _Branch, word: tuple[int, ...]) -> _Branch:
         place = 3 * parent.place + turn
         line = parent.line if turn == 0 else parent.arc
     angle, spread = place * math.pi / (2 * 3**level), math.pi / (6 * 3**level)
-    arc, _ = orthogonal_circle(angle, spread)
+    # The circle through e^{i(φ ± δ)} at right angles to the unit circle.
+    arc = complex(math.cos(angle), math.sin(angle)) / math.cos(spread)
     return _Branch(_crossing(arc, line), place, arc, line)
 
 
@@ -174,18 +157,13 @@ def _reduced_words(n_generators: int, depth: int) -> Int[np.ndarray, "words dept
     """Return all reduced words of at most `depth` letters, padded with zeros."""
     if depth < 1:
         raise ValueError(f"`depth` must be at least 1, got {depth}.")
-    sizes = [
-        words.count_words(n_generators, k, inverses=True) for k in range(depth + 1)
-    ]
-    if sum(sizes) > _MAX_VERTICES:
+    lengths = range(depth + 1)
+    total = sum(words.count_words(n_generators, k, inverses=True) for k in lengths)
+    if total > _MAX_VERTICES:
         raise ValueError(
-            f"`depth` = {depth} has {sum(sizes)} words for {n_generators} generators; "
-            f"at most {_MAX_VERTICES} are placed. Choose a smaller `depth`."
+            f"`depth` = {depth} has {total} words for {n_generators} generators; at "
+            f"most {_MAX_VERTICES} are placed. Choose a smaller `depth`."
         )
-    levels = [
-        words.enumerate_words(n_generators, length, inverses=True)
-        for length in range(depth + 1)
-    ]
-    return np.concatenate(
-        [np.pad(level, ((0, 0), (0, depth - level.shape[1]))) for level in levels]
-    )
+    levels = (words.enumerate_words(n_generators, k, inverses=True) for k in lengths)
+    padded = [np.pad(each, ((0, 0), (0, depth - each.shape[1]))) for each in levels]
+    return np.concatenate(padded)

@@ -11,6 +11,7 @@ matrix and is called independently for every word. It is named `module:attribute
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -101,10 +102,6 @@ def check_family(projection: FreeProjection) -> None:
         )
 
 
-def _word_corner(word, bases, rows, columns, _projection) -> _Corner:
-    return matrices.block(word, bases, rows, columns)
-
-
 def _table_corner(word, bases, rows, columns, projection) -> _Corner:
     return jnp.asarray(bases)[projection.index(word), :rows, :columns]
 
@@ -116,26 +113,9 @@ def _hadamard_corner(word, bases, rows, columns, projection) -> _Corner:
     return left[:rows, None] * unit * right[None, :columns]
 
 
-def _identity_corner(_word, _bases, rows, columns, _projection) -> _Corner:
-    return jnp.eye(rows, columns)
-
-
-def _draw_gaussian(key: PRNGKeyArray, projection: FreeProjection) -> Array:
-    shape = (projection.n_words, projection.dim, projection.dim)
-    return jax.random.normal(key, shape) / math.sqrt(projection.dim)
-
-
-def _draw_signs(key: PRNGKeyArray, projection: FreeProjection) -> Array:
-    return jax.random.rademacher(key, (projection.n_words, 2, projection.dim), float)
-
-
-def _haar_columns(key, projection, columns) -> Array:
-    return matrices.frames(key, projection.n_words, projection.dim, columns)
-
-
-def _qr_columns(key, projection, columns) -> Array:
+def _columns(key, projection, columns, signed: bool = True) -> Array:
     return matrices.frames(
-        key, projection.n_words, projection.dim, columns, signed=False
+        key, projection.n_words, projection.dim, columns, signed=signed
     )
 
 
@@ -143,7 +123,7 @@ def _letters(draw: Callable[[PRNGKeyArray, int, int], Array], columns=None) -> F
     """Return the family in which `draw` gives the matrices of the n letters."""
     return Family(
         lambda key, p: draw(key, p.n_generators, p.dim),
-        _word_corner,
+        lambda word, bases, rows, n, _: matrices.block(word, bases, rows, n),
         columns,
         grouped=True,
     )
@@ -151,22 +131,31 @@ def _letters(draw: Callable[[PRNGKeyArray, int, int], Array], columns=None) -> F
 
 for _name, _family in {
     # λ(w) in O(d): the paper's.
-    "haar": _letters(matrices.haar, _haar_columns),
+    "haar": _letters(matrices.haar, _columns),
     # λ(w) in O(d), from QR without the signs of R: a common mistake, never a default.
-    "qr": _letters(matrices.raw_qr, _qr_columns),
+    "qr": _letters(matrices.raw_qr, functools.partial(_columns, signed=False)),
     # λ(w) in S(d).
     "permutation": _letters(matrices.permutations),
     # n_words independent matrices: no shared prefixes.
     "iid_haar": Family(
-        lambda key, p: matrices.haar(key, p.n_words, p.dim),
-        _table_corner,
-        _haar_columns,
+        lambda key, p: matrices.haar(key, p.n_words, p.dim), _table_corner, _columns
     ),
     # ... with independent entries N(0, 1/d): norms are kept on average only.
-    "gaussian": Family(_draw_gaussian, _table_corner),
+    "gaussian": Family(
+        lambda key, p: (
+            jax.random.normal(key, (p.n_words, p.dim, p.dim)) / math.sqrt(p.dim)
+        ),
+        _table_corner,
+    ),
     # ... D H D' with random signs D, D'.
-    "hadamard": Family(_draw_signs, _hadamard_corner),
+    "hadamard": Family(
+        lambda key, p: jax.random.rademacher(key, (p.n_words, 2, p.dim), float),
+        _hadamard_corner,
+    ),
     # No projection at all.
-    "identity": Family(lambda key, p: jnp.zeros((0,)), _identity_corner),
+    "identity": Family(
+        lambda key, p: jnp.zeros((0,)),
+        lambda word, bases, rows, columns, p: jnp.eye(rows, columns),
+    ),
 }.items():
     FAMILIES.add(_name, _family)

@@ -20,9 +20,7 @@ is exact for every linear map, isometry or not, and costs k x d_obs instead of k
 `PlainFrame` is the same in NumPy, for other people's environments.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -59,29 +57,8 @@ def see(
         gram: the Gram matrix of a linear map that x is seen through; None: no map.
         threshold: the norm that a direction must have to be kept as new.
     """
-
-    def dual(vectors):
-        return vectors if gram is None else vectors @ gram
-
-    known = frame.rows @ dual(x)
-    rest = x - known @ frame.rows
-    more = frame.rows @ dual(rest)  # once more, for rounding
-    known, rest = known + more, rest - more @ frame.rows
-    length = _norm(rest @ dual(rest))
-    least = jnp.maximum(threshold, ROUNDING * _norm(x @ dual(x)))
-    is_new = (length > least) & (frame.n_known < len(frame.rows))
-    place = (jnp.arange(len(frame.rows)) == frame.n_known) & is_new
-    row = rest / jnp.where(is_new, length, 1.0)
-    coordinates = jnp.where(place, length, known)
-    left_over = jnp.where(is_new, 0.0, length)
-    rows = jnp.where(place[:, None], row, frame.rows)
-    following = Frame(rows, frame.n_known + is_new)
-    return jnp.append(coordinates, left_over), following
-
-
-def _norm(square: Float[Array, ""]) -> Float[Array, ""]:
-    """Return the root of a square that rounding may have made negative."""
-    return jnp.sqrt(jnp.maximum(square, 0.0))
+    seen, *following = _see(jnp, *frame, x, threshold, gram=gram)
+    return seen, Frame(*following)
 
 
 class PlainFrame:
@@ -124,21 +101,37 @@ class PlainFrame:
         Args:
             where: the places at which a new direction is kept.
         """
-        x, rows = np.asarray(x, np.float64), self.rows
-        known = (rows @ x[..., None])[..., 0]
-        rest = x - (known[..., None, :] @ rows)[..., 0, :]
-        more = (rows @ rest[..., None])[..., 0]  # once more, for rounding
-        known, rest = known + more, rest - (more[..., None, :] @ rows)[..., 0, :]
-        length = np.linalg.norm(rest, axis=-1)
-        least = np.maximum(self.threshold, ROUNDING * np.linalg.norm(x, axis=-1))
-        is_new = (length > least) & (self.n_known < rows.shape[-2]) & where
-        place = np.arange(rows.shape[-2]) == np.asarray(self.n_known)[..., None]
-        place = place & is_new[..., None]
-        if is_new.any():
-            row = rest / np.where(is_new, length, 1.0)[..., None]
-            self.rows = np.where(place[..., None], row[..., None, :], rows)
-            self.n_known = self.n_known + is_new
-        known = np.where(place, length[..., None], known)
-        left_over = np.where(is_new, 0.0, length)
-        seen = np.concatenate([known, left_over[..., None]], axis=-1)
+        seen, self.rows, self.n_known = _see(
+            np, self.rows, self.n_known, np.float64(x), self.threshold, where=where
+        )
         return seen.astype(np.float32)
+
+
+def _see(
+    xp: Any, rows: Any, n_known: Any, x: Any, threshold: float, gram=None, where=True
+) -> tuple[Any, Any, Any]:
+    """Return what is seen and the frame after x, with JAX or NumPy as `xp`."""
+
+    def dual(vector):
+        return vector if gram is None else vector @ gram
+
+    def split(vector):
+        known = xp.matvec(rows, dual(vector))
+        return known, vector - xp.vecmat(known, rows)
+
+    def norm(vector):  # rounding may have made the square negative
+        return xp.sqrt(xp.maximum(xp.vecdot(vector, dual(vector)), 0.0))
+
+    known, rest = split(x)
+    more, rest = split(rest)  # once more, for rounding
+    length = norm(rest)
+    least = xp.maximum(threshold, ROUNDING * norm(x))
+    size = rows.shape[-2]
+    is_new = (length > least) & (n_known < size) & where
+    place = (xp.arange(size) == n_known[..., None]) & is_new[..., None]
+    row = rest / xp.where(is_new, length, 1.0)[..., None]
+    coordinates = xp.where(place, length[..., None], known + more)
+    left_over = xp.where(is_new, 0.0, length)[..., None]
+    rows = xp.where(place[..., None], row[..., None, :], rows)
+    seen = xp.concatenate([coordinates, left_over], axis=-1)
+    return seen, rows, n_known + is_new

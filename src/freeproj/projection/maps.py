@@ -18,8 +18,6 @@ d_in x d_obs matrix, named `module:attribute`; it is multiplied by σ. (Appendix
 the paper.)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -69,19 +67,15 @@ def identity(input_dim: int, obs_dim: int) -> _Matrix:
     return np.eye(input_dim, dtype=np.float32)
 
 
-def _minus_tile(input_dim: int, obs_dim: int) -> _Matrix:
-    return -tile(input_dim, obs_dim)
-
-
 # `random` has no matrix of its own: evaluation draws one for each environment.
 MAPS: Registry[ObservationMap | Callable[[int, int], np.ndarray] | None] = Registry(
     "map of observations"
 )
 for _name, _map in {
     "tile": ObservationMap(tile),
-    "minus_tile": ObservationMap(_minus_tile),
+    "minus_tile": ObservationMap(lambda rows, size: -tile(rows, size)),
     "tile_unit": ObservationMap(tile, scaled=False),
-    "minus_tile_unit": ObservationMap(_minus_tile, scaled=False),
+    "minus_tile_unit": ObservationMap(lambda rows, size: -tile(rows, size), False),
     "tile_literal": ObservationMap(partial(tile, rescale=False), scaled=False),
     "pad": ObservationMap(pad),
     "identity": ObservationMap(identity),

@@ -10,9 +10,8 @@ Every function takes traced words and bases, in float32 or float64. Letters are 
 where they are concrete: JAX clamps indices that are out of range silently.
 """
 
-from __future__ import annotations
-
 import functools
+import operator
 
 import jax
 import jax.numpy as jnp
@@ -103,9 +102,10 @@ def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " 
     letters = _checked_letters(word, len(bases))
     factors = [_factor(letter, bases) for letter in letters]
     if not factors:
-        identity = jnp.arange if _permutes(bases) else jnp.eye
+        identity = jnp.arange if bases.ndim == 2 else jnp.eye
         return identity(bases.shape[1], dtype=bases.dtype)
-    return functools.reduce(_multiply, factors)
+    multiply = operator.getitem if bases.ndim == 2 else operator.matmul
+    return functools.reduce(multiply, factors)
 
 
 def represent_all(bases: _Bases, length: int) -> Array:
@@ -121,7 +121,7 @@ def represent_all(bases: _Bases, length: int) -> Array:
         return bases
     second = represent_all(bases, length // 2)
     first = second if length % 2 == 0 else represent_all(bases, length - length // 2)
-    if _permutes(bases):
+    if bases.ndim == 2:
         products = first[:, second]
     else:
         products = jnp.einsum("iab,jbc->ijac", first, second)
@@ -137,7 +137,7 @@ def block(
     """
     bases = jnp.asarray(bases)
     _check_corner(rows, columns, bases.shape[1])
-    if _permutes(bases):
+    if bases.ndim == 2:  # permutations
         image = represent(word, bases)[:columns]
         return (jnp.arange(rows)[:, None] == image[None, :]).astype(float)
     letters = _checked_letters(word, len(bases))
@@ -250,21 +250,10 @@ def _inverse_of_upper(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
 def _factor(letter: Array | np.integer, bases: Array) -> Array:
     """Return U_k, or its inverse for a negative letter."""
     base = bases[abs(letter) - 1]
-    if isinstance(letter, np.integer):
-        return _invert(base) if letter < 0 else base
-    return jnp.where(letter < 0, _invert(base), base)
-
-
-def _multiply(left: Array, right: Array) -> Array:
-    return left[right] if left.ndim == 1 else left @ right
-
-
-def _invert(element: Array) -> Array:
-    return jnp.argsort(element) if element.ndim == 1 else element.T
-
-
-def _permutes(bases: Array) -> bool:
-    return bases.ndim == 2
+    if isinstance(letter, np.integer) and letter > 0:
+        return base
+    inverse = jnp.argsort(base) if base.ndim == 1 else base.T
+    return jnp.where(letter < 0, inverse, base)
 
 
 def _checked_letters(word: _Word, n_generators: int) -> Int[_AnyArray, " length"]:

@@ -9,8 +9,6 @@ Other families of matrices stand behind the same interface
 (`freeproj.projection.families`); the maps to test on are in `freeproj.projection.maps`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -65,7 +63,7 @@ class FreeProjection:
         check_family(self)
 
     @classmethod
-    def with_words(cls, n_words: int, length: int, **settings) -> FreeProjection:
+    def with_words(cls, n_words: int, length: int, **settings) -> "FreeProjection":
         """Return the projection with n_words = n^ℓ positive words; n is computed."""
         return cls(words.generators_for(n_words, length), length, **settings)
 

@@ -1,7 +1,5 @@
 """The spaces of observations and actions: vectors in a box, integers below n."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -41,7 +39,7 @@ class Box:
         return all(map(math.isfinite, (*self.low, *self.high)))
 
     @classmethod
-    def unit(cls, size: int) -> Box:
+    def unit(cls, size: int) -> "Box":
         """Return the box [0, 1]^size, in which one-hot vectors lie."""
         return cls((0.0,) * size, (1.0,) * size)
 

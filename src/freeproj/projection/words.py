@@ -15,8 +15,6 @@ a_1, …, a_n, a_1^-1, …, a_n^-1. Indices are Python integers, so families of 
 can be indexed and sampled; only `enumerate_words` writes one out.
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -42,11 +40,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def sample(
-    key: PRNGKeyArray,
-    n_generators: int,
-    length: int,
-    *,
-    inverses: bool = False,
+    key: PRNGKeyArray, n_generators: int, length: int, *, inverses: bool = False
 ) -> Int[Array, " length"]:
     """Draw one word uniformly from its family; batch by `vmap` over keys."""
     _check_family(n_generators, length)
@@ -73,16 +67,12 @@ def enumerate_words(
             f"The family has {n_words} words of length {length}, too many to write "
             "out; draw from it with `sample` or take single words with `word_at`."
         )
-    if not inverses:
-        places = np.indices((n_generators,) * length).reshape(length, n_words).T
-        return (places + 1).astype(np.int32)
-    words = np.zeros((1, 0), dtype=np.int32)
-    alphabet = _alphabet(n_generators)
+    words, alphabet = np.zeros((1, 0), np.int32), _alphabet(n_generators, inverses)
     for _ in range(length):
-        grown = np.repeat(words, len(alphabet), axis=0)
         letters = np.tile(alphabet, len(words))
-        keep = slice(None) if words.shape[1] == 0 else grown[:, -1] != -letters
-        words = np.column_stack([grown, letters])[keep]
+        grown = np.column_stack([np.repeat(words, len(alphabet), axis=0), letters])
+        cancels = (grown[:, -2:-1] == -grown[:, -1:]).any(axis=1)
+        words = grown[~cancels]
     return words
 
 
@@ -94,10 +84,8 @@ def count_words(n_generators: int, length: int, *, inverses: bool = False) -> in
             f"Words of length {length} over {n_generators} generators are too many to "
             f"count; use shorter words or fewer generators."
         )
-    if not inverses:
+    if not inverses or length == 0:
         return n_generators**length
-    if length == 0:
-        return 1
     return 2 * n_generators * (2 * n_generators - 1) ** (length - 1)
 
 
@@ -130,10 +118,9 @@ def word_at(
     if not 0 <= index < n_words:
         raise ValueError(f"`index` must lie in [0, {n_words}), got {index}.")
     letters: list[int] = []
-    alphabet = _alphabet(n_generators)[: None if inverses else n_generators].tolist()
+    alphabet = _alphabet(n_generators, inverses).tolist()
     for _ in range(length):
-        before = letters[-1] if inverses and letters else None
-        allowed = [x for x in alphabet if before is None or x != -before]
+        allowed = [x for x in alphabet if x != -(letters or [0])[-1]]
         n_words //= len(allowed)
         place, index = divmod(index, n_words)
         letters.append(allowed[place])
@@ -185,9 +172,9 @@ def _letters(word: ArrayLike) -> Int[np.ndarray, " length"]:
     return letters.astype(np.int32)
 
 
-def _alphabet(n_generators: int) -> Int[np.ndarray, " two_n"]:
+def _alphabet(n_generators: int, inverses: bool) -> Int[np.ndarray, " letters"]:
     generators = np.arange(1, n_generators + 1, dtype=np.int32)
-    return np.concatenate([generators, -generators])
+    return np.concatenate([generators, -generators]) if inverses else generators
 
 
 def _integer_root(value: int, degree: int) -> int:

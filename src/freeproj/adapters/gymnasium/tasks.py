@@ -22,7 +22,7 @@ from jaxtyping import Bool
 from freeproj.adapters.gymnasium import games
 from freeproj.adapters.gymnasium.popgym import PopgymView, Seen, popgym_view
 from freeproj.envs import Discrete, Environment, make
-from freeproj.envs.plain import plain_task
+from freeproj.envs.base import plain_task
 from freeproj.meta.episodes import MetaEnv
 
 __all__ = ["RENDER_MODES", "MetaTaskEnv", "TaskEnv", "draw_game"]
@@ -198,9 +198,9 @@ class TaskEnv(_GameEnv):
         if not self._running:
             return self._step_compiled(action)
         luck = self._luck and self._luck[self._time]
-        step, numbers = self._plain  # pyright: ignore
+        step: Any = self._plain
         observation, self._state, reward, terminated, truncated = step(
-            numbers, self._state, self._own_action(action), luck
+            self._state, self._own_action(action), luck
         )
         self._time += 1
         self._running = not (terminated or truncated)
