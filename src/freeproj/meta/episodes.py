@@ -99,10 +99,10 @@ class MetaEnv(AgentInputs):
         choices = {"trials": TRIALS, "observation": OBSERVATIONS, "encoder": ENCODERS}
         for name, known in choices.items():
             value = getattr(self, name)
-            near = suggestion(value, known)
             if value not in known:
                 raise ValueError(
-                    f"`{name}` must be one of {known}, got {value!r}.{near}"
+                    f"`{name}` must be one of {known}, got {value!r}."
+                    f"{suggestion(value, known)}"
                 )
         _ = self.actions  # raises if the tasks' actions do not mix
         if self.evaluation_map is not None:
@@ -126,29 +126,28 @@ class MetaEnv(AgentInputs):
         """
         key_task, key_word, key_action, key_env = jax.random.split(key, 4)
         task = jax.random.randint(key_task, (), 0, len(self.tasks))
-        if word is None:
-            word = self.draw_word(key_word, params)
+        word = self.draw_word(key_word, params) if word is None else word
         initial, shown = self._starts(key_env, task, params)
+        zero = jnp.zeros((), jnp.int32)
         state = MetaState(
             word=word,
             matrix=self.matrix_of(word, task, params),
             task=task,
-            trial=jnp.zeros((), jnp.int32),
+            trial=zero,
             action_map=self.actions.draw(key_action, task),
             initial=initial,
             initial_observation=shown,
             current=initial,
             shown=shown,
             frame=self._empty_frame(),
-            n_used=jnp.zeros((), jnp.int32) if self.actions.by_use else None,
+            n_used=zero if self.actions.by_use else None,
         )
         return self.observe(state)
 
     def letters(self, state: MetaState) -> Int[Array, " length"]:
         """Return the word of an episode, letter by letter."""
-        if state.word.ndim == 0:
-            return self.projection.letters(state.word)
-        return state.word
+        is_row = state.word.ndim == 0
+        return self.projection.letters(state.word) if is_row else state.word
 
     def with_params(
         self, inputs: Float[Array, " inputs"], state: MetaState, params: MetaParams
@@ -297,9 +296,8 @@ class MetaEnv(AgentInputs):
 
             return play
 
+        # `switch` calls a single branch as it is.
         branches = [branch(index) for index in range(len(self.tasks))]
-        if len(branches) == 1:
-            return branches[0](state.current)
         return jax.lax.switch(state.task, branches, state.current)
 
 
