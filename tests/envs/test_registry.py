@@ -1,6 +1,8 @@
 """Names of tasks."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -135,7 +137,7 @@ main(["envs", "CoinToss"])
 """
 
 
-def test_a_new_task_is_one_file_and_one_line(tmp_path):
+def test_a_new_task_is_one_file_one_line_and_stored_baselines(tmp_path):
     source, copy = Path(freeproj.__file__).parent, tmp_path / "freeproj"
     copy.mkdir()
     for each in source.iterdir():
@@ -149,6 +151,11 @@ def test_a_new_task_is_one_file_and_one_line(tmp_path):
     listed.write_text(
         listed.read_text().replace(line, line + '    "coin_toss:CoinToss",\n')
     )
+    numbers = copy / "envs" / "baselines.json"
+    stored = json.loads(numbers.read_text())
+    stored["tasks"]["CoinToss"] = entry = stored["tasks"]["FlashCards"]
+    entry["blind"]["uniform"]["mean"], entry["best"]["value"] = 3.25, 7.0
+    numbers.write_text(json.dumps(stored))
     run = subprocess.run(
         [sys.executable, "-c", USE],
         capture_output=True,
@@ -157,3 +164,5 @@ def test_a_new_task_is_one_file_and_one_line(tmp_path):
     )
     assert run.stdout.startswith("True 7.0"), run.stderr
     assert "CoinToss: say which side of the coin lies open" in run.stdout
+    assert re.search(r"uniform +3\.25", run.stdout)
+    assert re.search(r"best +7\.0", run.stdout)

@@ -1,8 +1,8 @@
-"""Multi-armed bandit: find the arm that pays best, anew in every trial.
+"""Multi-armed bandit: find the best arm, again in every trial.
 
-Each of n arms pays with its own probability, drawn uniformly from [0, 1] at reset.
-Observation: whether the last pull paid, one-hot; "no" before the first one. A pull that
-pays earns 1/T, any other costs 1/T; the trial is truncated after T pulls.
+Each of n arms is rewarded with its own probability, drawn uniformly from [0, 1] at
+reset. Observation: whether the last pull was rewarded, one-hot; "no" before the first
+one. A rewarded pull earns 1/T, any other costs 1/T; the trial is truncated after T.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
@@ -28,7 +28,7 @@ __all__ = ["BanditState", "MultiarmedBandit"]
 
 
 class BanditState(NamedTuple):
-    """How likely each arm pays, and the last pull's outcome and number."""
+    """How likely each arm is rewarded, and the last pull's outcome and number."""
 
     payouts: Float[Array, " arms"]
     paid: Bool[Array, ""]
@@ -38,7 +38,7 @@ class BanditState(NamedTuple):
 class MultiarmedBandit(TimedGame):
     """Ten, twenty or thirty arms, pulled 200, 400 or 600 times."""
 
-    summary: ClassVar = "find the arm that pays best"
+    summary: ClassVar = "find the arm that is rewarded most often"
     popgym_name: ClassVar = "MultiarmedBandit"
     levels: ClassVar = easy_to_hard(n_arms=(10, 20, 30), time_limit=(200, 400, 600))
 
@@ -73,7 +73,7 @@ class MultiarmedBandit(TimedGame):
 
     def render(self, state: BanditState) -> str:
         pulls = f"pull {int(state.time)} of {self.time_limit}"
-        outcome = "it paid" if bool(state.paid) else "it did not pay"
+        outcome = "rewarded" if bool(state.paid) else "not rewarded"
         return f"{self.n_arms} arms  {pulls}" + (f": {outcome}" if state.time else "")
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
@@ -86,7 +86,7 @@ class MultiarmedBandit(TimedGame):
         paid, pulled = bool(state.paid), int(state.time) > 0
         color = (GREEN if paid else RED) if pulled else HIDDEN
         canvas.pen.circle(CENTRE, 60, color, INK, 2)
-        word = ("paid" if paid else "nothing") if pulled else "?"
+        word = ("reward" if paid else "nothing") if pulled else "?"
         canvas.write(CENTRE, word, PAPER, 26)
         canvas.write((CENTRE[0], 200), f"{self.n_arms} arms", FAINT, 16)
         return True
