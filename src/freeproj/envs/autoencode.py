@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import PlainStep, answer, easy_to_hard, fixed, one_hot
+from freeproj.envs.base import answer, easy_to_hard, fixed, one_hot
 from freeproj.envs.cards import (
     N_SUITS,
     CardState,
@@ -70,7 +70,7 @@ class Autoencode(SuitTask):
         answered = position - self.n_cards + 1
         return f"[ ? ]  answered {answered} of {self.n_cards}, last card first"
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         last, reward = self.n_cards - 1, 0.0
         if state.time >= last:
             asked = state.deck[2 * last - state.time]

@@ -13,14 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import (
-    PlainStep,
-    TimedGame,
-    answer,
-    easy_to_hard,
-    fixed,
-    one_hot,
-)
+from freeproj.envs.base import TimedGame, answer, easy_to_hard, fixed, one_hot
 from freeproj.envs.drawing import CENTRE, FAINT, GREEN, HIDDEN, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
 
@@ -76,7 +69,7 @@ class MultiarmedBandit(TimedGame):
         outcome = "rewarded" if bool(state.paid) else "not rewarded"
         return f"{self.n_arms} arms  {pulls}" + (f": {outcome}" if state.time else "")
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         paid, time = bool(luck < state.payouts[action]), state.time + 1
         reward = answer(paid, self.time_limit)
         state = type(state)(state.payouts, paid, time)

@@ -29,16 +29,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import (
-    Array,
-    ArrayLike,
-    Bool,
-    Float,
-    Float32,
-    PRNGKeyArray,
-    PyTree,
-    Shaped,
-)
+from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -46,7 +37,6 @@ from freeproj.projection.spaces import Box, Discrete
 __all__ = [
     "Environment",
     "Game",
-    "PlainStep",
     "Step",
     "TimedGame",
     "answer",
@@ -67,7 +57,6 @@ Step = tuple[
     Bool[Array, ""],
     dict[str, Any],
 ]
-PlainStep = tuple[Any, ...]  # the first five
 
 
 class Environment(eqx.Module):
@@ -137,7 +126,7 @@ class Environment(eqx.Module):
         """Paint a state, and return True; False: it is shown as its text."""
         return False
 
-    def draw_luck(self, key: PRNGKeyArray) -> Shaped[Array, "..."] | None:
+    def draw_luck(self, key: PRNGKeyArray) -> Array | None:
         """Draw the random numbers of one step; None where a step draws none."""
         return None
 
@@ -268,7 +257,7 @@ def check_action(action: ArrayLike, space: Box | Discrete) -> None:
         )
 
 
-def plain_task(env: Environment) -> Callable[[Any, Any, Any], PlainStep] | None:
+def plain_task(env: Environment) -> Callable[[Any, Any, Any], tuple] | None:
     """Return `plain_step` of a task whose own class has it, or None.
 
     Rules are not inherited, since a subclass may have changed the compiled ones.
@@ -291,7 +280,7 @@ class _Numbers:
         return value
 
 
-def one_hot(size: int, *places: Any) -> Float32[np.ndarray, " size"]:
+def one_hot(size: int, *places: Any) -> Float[np.ndarray, " size"]:
     """Return a row with ones at some places."""
     row = np.zeros(size, np.float32)
     for place in places:

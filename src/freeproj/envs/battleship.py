@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import PlainStep, easy_to_hard, fixed, marked, one_hot
+from freeproj.envs.base import easy_to_hard, fixed, marked, one_hot
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.drawing import BLUE, HIDDEN, RED, Canvas, paint_board
 from freeproj.projection.spaces import Box
@@ -110,7 +110,7 @@ class Battleship(BoardTask):
         hits = f"{int(state.hits)} of {self.n_ship_cells} hits"
         return draw_board(signs, self.side, f"{shots}, {hits}")
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         ships, shot, hits, _, time = state
         hit, total = bool(ships[action] and not shot[action]), self.n_ship_cells
         reward = 1 / total if hit else -1 / (len(ships) - total)

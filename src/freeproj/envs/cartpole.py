@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import PlainStep, TimedGame, easy_to_hard, fixed
+from freeproj.envs.base import TimedGame, easy_to_hard, fixed
 from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, WIDTH, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
 from freeproj.projection.spaces import Box, Discrete
@@ -119,7 +119,7 @@ class StatelessCartPole(CartPole):
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:
         return jnp.stack([state.position, state.angle])
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         state, *outcome = _plain_move(self, state, action)
         obs = np.array((state.position, state.angle), np.float32)
         return obs, state, *outcome
@@ -148,7 +148,7 @@ class VelocityOnlyCartPole(CartPole):
     def observe(self, state: CartPoleState) -> Float[Array, "2"]:
         return jnp.stack([state.velocity, state.angular_velocity])
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         state, *outcome = _plain_move(self, state, action)
         obs = np.array((state.velocity, state.angular_velocity), np.float32)
         return obs, state, *outcome
@@ -160,7 +160,7 @@ class NoisyStatelessCartPole(Noisy, StatelessCartPole):
     summary: ClassVar = "balance a pole; positions seen with noise"
     popgym_name: ClassVar = "NoisyPositionOnlyCartPole"
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         obs, *outcome = StatelessCartPole.plain_step(self, state, action, luck)
         return plain_noise(self, obs, luck), *outcome
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import PlainStep, easy_to_hard
+from freeproj.envs.base import easy_to_hard
 from freeproj.envs.cards import KINDS, KindTask
 from freeproj.envs.drawing import HIDDEN, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -94,7 +94,7 @@ class Concentration(KindTask):
         flips = f"{int(state.time)} of {self.max_steps} flips"
         return "\n".join([*rows, f"{flips}, {found} of {self.n_cards} cards found"])
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         kinds, face_up, in_play, _, time = state
         waiting, already = in_play.any(), face_up[action]
         shown = face_up | in_play

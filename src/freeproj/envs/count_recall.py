@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import PlainStep, answer, easy_to_hard, one_hot
+from freeproj.envs.base import answer, easy_to_hard, one_hot
 from freeproj.envs.cards import KINDS, KindTask
 from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -78,7 +78,7 @@ class CountRecall(KindTask):
         names, place = KINDS[self.kind].names, int(state.time)
         return names[int(state.dealt[place])], names[int(state.queries[place])]
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         dealt, queries, counts, time = state
         last = self.max_steps
         reward = answer(action == counts[queries[time]], last)

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from freeproj.envs.base import Game, PlainStep, answer, fixed, one_hot
+from freeproj.envs.base import Game, answer, fixed, one_hot
 from freeproj.envs.cards import KINDS, N_SUITS, SUIT_NAMES, paint_suit
 from freeproj.envs.drawing import CENTRE, Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -66,7 +66,7 @@ class FlashCards(Game):
         sign = KINDS["suit"].signs[int(state.suit)]
         return f"[{sign}]  card {number} of {self.n_cards}"
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         reward = answer(action == state.suit, self.n_cards)
         state = type(state)(luck, state.time + 1)
         over = state.time >= self.n_cards

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import PlainStep, easy_to_hard, fixed, one_hot
+from freeproj.envs.base import easy_to_hard, fixed, one_hot
 from freeproj.envs.cards import N_RANKS, CardState, CardTask, next_card, rank_of
 from freeproj.projection.spaces import Box, Discrete
 
@@ -42,7 +42,7 @@ class HigherLower(CardTask):
         guess = jnp.where(action == 0, 1, -1)
         return direction * guess * (1 / self.n_cards)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         deck, time = state
         rank, following = int(deck[time]) // 4, int(deck[time + 1]) // 4
         direction = (following > rank) - (following < rank)

@@ -29,17 +29,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, PlainStep, easy_to_hard, fixed, marked
-from freeproj.envs.drawing import (
-    BLUE,
-    GREEN,
-    HIDDEN,
-    INK,
-    PAPER,
-    RED,
-    Canvas,
-    paint_board,
-)
+from freeproj.envs import drawing
+from freeproj.envs.base import Game, easy_to_hard, fixed, marked
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = [
@@ -178,16 +169,17 @@ class Labyrinth(Game):
         steps = f"step {int(state.time)} of {self.max_steps}"
         return "\n".join([*("".join(line).rstrip() for line in signs), steps])
 
-    def paint(self, canvas: Canvas, state: LabyrinthState) -> bool:
+    def paint(self, canvas: drawing.Canvas, state: LabyrinthState) -> bool:
         cells, explored = np.asarray(state.cells), np.asarray(state.explored)
-        colors = {FREE: PAPER, WALL: INK, _START: BLUE, GOAL: GREEN}
-        fills = np.array([colors[kind] for kind in range(4)], object)[cells]
+        # In the order of FREE, WALL, START and GOAL.
+        colors = [drawing.PAPER, drawing.INK, drawing.BLUE, drawing.GREEN]
+        fills = np.array(colors, object)[cells]
         fills = np.where(explored & (cells == FREE), "#dcebf5", fills)
-        fills = np.where(_near_explored(explored), fills, HIDDEN)
+        fills = np.where(_near_explored(explored), fills, drawing.HIDDEN)
         row, column = np.asarray(state.position)
-        fills[row, column] = RED
+        fills[row, column] = drawing.RED
         signs = [""] * fills.size
-        paint_board(canvas, self.side, fills.ravel().tolist(), signs, line=None)
+        drawing.paint_board(canvas, self.side, fills.ravel().tolist(), signs, line=None)
         return True
 
 
@@ -206,7 +198,7 @@ class LabyrinthEscape(Labyrinth):
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
         return self.is_done(after) - 1 / self.time_limit
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         state = _plain_walk(state, action)
         done = bool(state.cells[tuple(state.position)] == GOAL)
         reward = done - 1 / self.time_limit
@@ -227,7 +219,7 @@ class LabyrinthExplore(Labyrinth):
         found = 1 / (after.cells == FREE).sum()
         return jnp.where(new, found, -1 / self.time_limit)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         before, state = state.explored, _plain_walk(state, action)
         reward = -1 / self.time_limit
         if not before[tuple(state.position)]:

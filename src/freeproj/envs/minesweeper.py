@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import PlainStep, easy_to_hard, marked, one_hot
+from freeproj.envs.base import easy_to_hard, marked, one_hot
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.cards import shuffle
 from freeproj.envs.drawing import HIDDEN, PAPER, RED, Canvas, paint_board
@@ -116,7 +116,7 @@ class Minesweeper(BoardTask):
         clicks = f"{int(state.time)} of {self.max_steps} clicks"
         return draw_board(signs, self.side, f"{clicks}, {self.n_mines} mines")
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         mines, counts, clicked, n_seen, time, *_ = state
         n_safe, mine = self.max_steps, bool(mines[action])
         new = not (mine or clicked[action])

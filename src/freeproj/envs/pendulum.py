@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import PlainStep, TimedGame, easy_to_hard, fixed
+from freeproj.envs.base import TimedGame, easy_to_hard, fixed
 from freeproj.envs.drawing import CENTRE, HIDDEN, INK, RED, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
 from freeproj.projection.spaces import Box
@@ -93,7 +93,7 @@ class StatelessPendulum(TimedGame):
             f"step {int(state.time)} of {self.time_limit}"
         )
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         angle, speed, time = state
         gravity, mass, length, max_speed, dt = self.default_params
         torque = min(max(float(action[0]), -_MAX_TORQUE), _MAX_TORQUE)
@@ -122,7 +122,7 @@ class NoisyStatelessPendulum(Noisy, StatelessPendulum):
     summary: ClassVar = "swing up and hold; position seen with noise"
     popgym_name: ClassVar = "NoisyPositionOnlyPendulum"
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         obs, *outcome = StatelessPendulum.plain_step(self, state, action, luck)
         return plain_noise(self, obs, luck), *outcome
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import PlainStep, answer, easy_to_hard
+from freeproj.envs.base import answer, easy_to_hard
 from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
 
 __all__ = ["RepeatFirst"]
@@ -27,7 +27,7 @@ class RepeatFirst(SuitTask):
         reward = 1 / (self.n_cards - 1)
         return jnp.where(action == suit_of(state.deck[0]), reward, -reward)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         reward = answer(action == state.deck[0] % 4, self.n_cards - 1)
         state, ended = next_card(self, state)
         return open_suit(state), state, reward, ended, False

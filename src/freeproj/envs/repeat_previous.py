@@ -16,7 +16,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import PlainStep, answer, easy_to_hard
+from freeproj.envs.base import answer, easy_to_hard
 from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
 
 __all__ = ["PopgymRepeatPrevious", "RepeatPrevious"]
@@ -51,7 +51,7 @@ class RepeatPrevious(SuitTask):
         right = jnp.where(action == target, reward, -reward)
         return jnp.where(place < 0, 0.0, right)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         asked, reward = state.time - self.delay, 0.0
         if asked >= 0:
             reward = answer(action == state.deck[asked] % 4, self.reward_scale)
@@ -82,7 +82,7 @@ class PopgymRepeatPrevious(RepeatPrevious):
     def reward_scale(self) -> int:
         return self.n_cards - self.delay - 1
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> PlainStep:
+    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         return RepeatPrevious.plain_step(self, state, action, luck)
 
 
