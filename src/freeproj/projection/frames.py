@@ -108,7 +108,7 @@ class PlainFrame:
 
 
 def _see(
-    xp: Any, rows: Any, n_known: Any, x: Any, threshold: float, gram=None, where=True
+    xp, rows, n_known, x, threshold: float, gram=None, where: Any = True
 ) -> tuple[Any, Any, Any]:
     """Return what is seen and the frame after x, with JAX or NumPy as `xp`."""
 
