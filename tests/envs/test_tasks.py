@@ -3,7 +3,6 @@
 import functools
 import operator
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -118,32 +117,22 @@ def test_eager_steps_equal_compiled_ones(family):
     key = jax.random.key(3)
     action = env.action_space.sample(key)
     eager = env.reset(key, env.default_params)
-    compiled = jax.jit(env.reset)(key, env.default_params)
+    compiled = quick_jit(env.reset)(key, env.default_params)
     assert_equal_trees(eager, compiled)
+    step = quick_jit(env.step)
     for _ in range(3):
         eager = env.step(key, eager[1], action, env.default_params)
-        compiled = jax.jit(env.step)(key, compiled[1], action, env.default_params)
+        compiled = step(key, compiled[1], action, env.default_params)
         assert_equal_trees(eager, compiled)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_batch_equals_a_loop(family):
+def test_a_batch_equals_a_loop_from_the_same_stored_states(family):
     single = quick_jit(functools.partial(play, make(family)))
     for row in (0, 1, 63):
         start = jax.tree.map(operator.itemgetter(row), started(family)[1:])
         batch = jax.tree.map(operator.itemgetter(row), played(family)[1])
         assert_equal_trees(single(*start), batch, tolerance=1e-3)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_stepping_again_from_a_stored_state_replays_the_trial(family):
-    env = make(family)
-    key = jax.random.key(4)
-    _, state = env.reset(key, env.default_params)
-    action = env.action_space.sample(key)
-    once = env.step(key, state, action, env.default_params)
-    again = env.step(key, state, action, env.default_params)
-    assert_equal_trees(once, again, tolerance=0)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -163,17 +152,14 @@ def test_states_keep_their_types_with_float64_on(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_resets_differ_between_keys(family):
-    env = make(family)
-    keys = jax.random.split(jax.random.key(6), 4)  # a flash card is one of four
-    first, *others = [env.reset(key, env.default_params)[1] for key in keys]
-    assert not all(eqx.tree_equal(first, other) for other in others)
+    states = jax.tree.leaves(started(family)[1])
+    assert any((leaf != leaf[:1]).any() for leaf in states)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_concrete_actions_outside_the_space_are_refused(family):
-    env = make(family)
-    key = jax.random.key(7)
-    _, state = env.reset(key, env.default_params)
+    env, key = make(family), jax.random.key(7)
+    state = jax.tree.map(operator.itemgetter(0), started(family)[1])
     if isinstance(env.action_space, Discrete):
         n = env.action_space.n
         for action in (-1, n, jnp.array(n), 0.5):

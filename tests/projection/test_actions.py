@@ -87,11 +87,12 @@ def test_agent_may_repeat_what_it_used_or_try_one_new_action():
     env = by_use()
     params = env.draw_params(jax.random.key(0))
     _, state = env.reset(jax.random.key(1), params)
+    step = jax.jit(env.step)
     for action, allowed in ((0, 1), (1, 2), (0, 3), (1, 3), (2, 3), (3, 4), (0, 4)):
         mask = np.asarray(env.action_mask(state))
         np.testing.assert_array_equal(mask, np.arange(4) < allowed)
         assert mask[action]
-        _, state, *_ = env.step(jax.random.key(2), state, jnp.asarray(action), params)
+        _, state, *_ = step(jax.random.key(2), state, jnp.asarray(action), params)
 
 
 def test_actions_by_use_forget_their_order_at_the_next_episode():
