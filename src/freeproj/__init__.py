@@ -6,8 +6,6 @@ meta-environment (`metaenv`).
 Names are imported on first use, so that `import freeproj` stays light.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """`python -m freeproj` is `freeproj`."""
 
-from __future__ import annotations
-
 from freeproj.storage.signals import catch_signals
 
 __all__ = ["run"]

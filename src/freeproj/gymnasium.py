@@ -7,8 +7,6 @@
 The second form also works in worker processes, which import nothing by themselves.
 """
 
-from __future__ import annotations
-
 from freeproj.adapters.gymnasium.ids import register_all
 
 __all__ = []

@@ -13,8 +13,7 @@ from typing import ClassVar, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float, Float32, Int, Int8, Int32, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import Game, fixed, one_hot
 from freeproj.envs.drawing import CENTRE, FAINT, INK, PAPER, RED, Canvas
@@ -33,7 +32,7 @@ __all__ = [
     "card_name",
     "draw_deck",
     "next_card",
-    "open_suit",
+    "next_suit",
     "paint_card",
     "paint_suit",
     "rank_of",
@@ -192,9 +191,11 @@ def next_card(env, state: CardState) -> tuple[CardState, bool]:
     return CardState(state.deck, state.time + 1), state.time + 1 >= env.max_steps
 
 
-def open_suit(state: CardState) -> Float32[np.ndarray, " 4"]:
-    """Return the open card's suit, one-hot, in NumPy."""
-    return one_hot(N_SUITS, int(state.deck[state.time]) % N_SUITS)
+def next_suit(env, state: CardState, reward: float) -> tuple:
+    """Return a plain step of a task that shows suits: the next card is open."""
+    state, ended = next_card(env, state)
+    suit = int(state.deck[state.time]) % N_SUITS
+    return one_hot(N_SUITS, suit), state, reward, ended, False
 
 
 def paint_card(canvas: Canvas, card: int | None) -> None:

@@ -78,9 +78,6 @@ class Family:
 
 REGISTRY: dict[str, Family] = {}
 
-# Other libraries whose environments are tasks by name, and what makes them.
-_LIBRARIES = {"gymnax": "freeproj.adapters.gymnax:GymnaxTask"}
-
 
 def register(
     name: str,
@@ -122,9 +119,8 @@ def find(name: str) -> tuple[Family, str]:
         return family, family.names()[name] or next(iter(family.levels), "")
     if is_import_name(name):
         return Family(name, _factory(import_name(name, "task"), name)), ""
-    library, slash, theirs = name.partition("/")
-    if slash and library in _LIBRARIES:
-        return Family(name, functools.partial(_foreign, library, theirs)), ""
+    if name.startswith("gymnax/"):
+        return Family(name, functools.partial(_gymnax, name[len("gymnax/") :])), ""
     raise ValueError(
         f"No environment {name!r}.{suggestion(name, known)} Known: "
         f"{', '.join(sorted(REGISTRY))}; each may be followed by its level, as in "
@@ -133,14 +129,14 @@ def find(name: str) -> tuple[Family, str]:
 
 
 @functools.cache  # so that two tasks of one name are equal
-def _foreign(library: str, name: str, **numbers: Any) -> Environment:
-    """Return a library's environment as a task."""
+def _gymnax(name: str, **numbers: Any) -> Environment:
+    """Return an environment of gymnax as a task."""
     try:
-        return import_name(_LIBRARIES[library], "task")(name, **numbers)
+        make_task = import_name("freeproj.adapters.gymnax:GymnaxTask", "task")
+        return make_task(name, **numbers)
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"The task {library}/{name} needs {library}: pip install "
-            f"'freeproj[{library}]'."
+            f"The task gymnax/{name} needs gymnax: pip install 'freeproj[gymnax]'."
         ) from error
 
 

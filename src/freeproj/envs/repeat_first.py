@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from freeproj.envs.base import answer, easy_to_hard
-from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
+from freeproj.envs.cards import CardState, SuitTask, next_suit, suit_of
 
 __all__ = ["RepeatFirst"]
 
@@ -29,5 +29,4 @@ class RepeatFirst(SuitTask):
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
         reward = answer(action == state.deck[0] % 4, self.n_cards - 1)
-        state, ended = next_card(self, state)
-        return open_suit(state), state, reward, ended, False
+        return next_suit(self, state, reward)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from freeproj.envs.base import answer, easy_to_hard
-from freeproj.envs.cards import CardState, SuitTask, next_card, open_suit, suit_of
+from freeproj.envs.cards import CardState, SuitTask, next_suit, suit_of
 
 __all__ = ["PopgymRepeatPrevious", "RepeatPrevious"]
 
@@ -55,8 +55,7 @@ class RepeatPrevious(SuitTask):
         asked, reward = state.time - self.delay, 0.0
         if asked >= 0:
             reward = answer(action == state.deck[asked] % 4, self.reward_scale)
-        state, ended = next_card(self, state)
-        return open_suit(state), state, reward, ended, False
+        return next_suit(self, state, reward)
 
 
 class PopgymRepeatPrevious(RepeatPrevious):

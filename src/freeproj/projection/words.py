@@ -36,8 +36,6 @@ __all__ = [
 _MAX_BITS = 10_000  # of a number of words
 _MAX_ENUMERATED_LETTERS = 2**26  # a quarter of a gigabyte
 
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
 
 def sample(
     key: PRNGKeyArray, n_generators: int, length: int, *, inverses: bool = False
@@ -159,8 +157,8 @@ def spell(word: ArrayLike) -> str:
     letters = _letters(word).tolist()
     numbered = any(abs(letter) > 26 for letter in letters)
     names = [f"a{abs(k)}" if numbered else chr(ord("a") + abs(k) - 1) for k in letters]
-    marks = ["-1".translate(_SUPERSCRIPTS) if k < 0 else "" for k in letters]
-    return "".join(map("".join, zip(names, marks, strict=True))) or "e"
+    signed = (name + "⁻¹" * (k < 0) for name, k in zip(names, letters, strict=True))
+    return "".join(signed) or "e"
 
 
 def _letters(word: ArrayLike) -> Int[np.ndarray, " length"]:
