@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import TimedGame, easy_to_hard, fixed
 from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, WIDTH, Canvas
@@ -120,9 +120,7 @@ class StatelessCartPole(CartPole):
         return jnp.stack([state.position, state.angle])
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        state, *outcome = _plain_move(self, state, action)
-        obs = np.array((state.position, state.angle), np.float32)
-        return obs, state, *outcome
+        return _plain_step(self, state, action, "position", "angle")
 
 
 class VelocityOnlyCartPole(CartPole):
@@ -149,9 +147,7 @@ class VelocityOnlyCartPole(CartPole):
         return jnp.stack([state.velocity, state.angular_velocity])
 
     def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        state, *outcome = _plain_move(self, state, action)
-        obs = np.array((state.velocity, state.angular_velocity), np.float32)
-        return obs, state, *outcome
+        return _plain_step(self, state, action, "velocity", "angular_velocity")
 
 
 class NoisyStatelessCartPole(Noisy, StatelessCartPole):
@@ -166,10 +162,10 @@ class NoisyStatelessCartPole(Noisy, StatelessCartPole):
 
 
 def accelerations(
-    state: CartPoleState, force: Float[Array, ""], params: CartPoleParams
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Return x'' and θ'' under a horizontal force on the cart."""
-    sine, cosine = jnp.sin(state.angle), jnp.cos(state.angle)
+    state: CartPoleState, force: ArrayLike, params: CartPoleParams, xp: Any = jnp
+) -> tuple[Any, Any]:
+    """Return x'' and θ'' under a horizontal force on the cart; `xp` has sin and cos."""
+    sine, cosine = xp.sin(state.angle), xp.cos(state.angle)
     mass = params.cart_mass + params.pole_mass
     moment = params.pole_mass * params.half_length
     push = (force + moment * state.angular_velocity**2 * sine) / mass
@@ -179,13 +175,13 @@ def accelerations(
 
 
 def move_cart(
-    state: CartPoleState, direction: Float[Array, ""], params: CartPoleParams
+    state: CartPoleState, direction: ArrayLike, params: CartPoleParams, xp: Any = jnp
 ) -> CartPoleState:
     """Return the state one Euler step later; positions move by the old velocities.
 
     The force is `params.force` times the direction, -1 (left) or 1 (right).
     """
-    linear, angular = accelerations(state, direction * params.force, params)
+    linear, angular = accelerations(state, direction * params.force, params, xp)
     dt = params.time_step
     return CartPoleState(
         position=state.position + dt * state.velocity,
@@ -196,17 +192,9 @@ def move_cart(
     )
 
 
-def _plain_move(env: Any, state: Any, action: Any) -> tuple[Any, ...]:
-    """Return state, reward and ends of a step in Python, in float64 as in Gymnasium."""
-    x, velocity, angle, turning, time = state
-    gravity, cart, pole, half, force, dt = env.default_params
-    sine, cosine, mass = math.sin(angle), math.cos(angle), cart + pole
-    push = ((force if action else -force) + pole * half * turning**2 * sine) / mass
-    inertia = half * (4 / 3 - pole * cosine**2 / mass)
-    angular = (gravity * sine - cosine * push) / inertia
-    linear = push - pole * half * angular * cosine / mass
-    x, velocity = x + dt * velocity, velocity + dt * linear
-    angle, turning, time = angle + dt * turning, turning + dt * angular, time + 1
-    out = abs(x) > _MAX_POSITION or abs(angle) > _MAX_ANGLE
-    state = type(state)(x, velocity, angle, turning, time)
-    return state, 1 / env.time_limit, out, time >= env.time_limit
+def _plain_step(env: Any, state: Any, action: Any, *seen: str) -> tuple:
+    """Step in Python, in float64 as Gymnasium does."""
+    state = move_cart(state, 1.0 if action else -1.0, env.default_params, math)
+    obs = np.array([getattr(state, name) for name in seen], np.float32)
+    out = abs(state.position) > _MAX_POSITION or abs(state.angle) > _MAX_ANGLE
+    return obs, state, 1 / env.time_limit, out, state.time >= env.time_limit
