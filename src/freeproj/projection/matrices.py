@@ -250,10 +250,13 @@ def _inverse_of_upper(matrix: Float[Array, "n n"]) -> Float[Array, "n n"]:
 def _factor(letter: Array | np.integer, bases: Array) -> Array:
     """Return U_k, or its inverse for a negative letter."""
     base = bases[abs(letter) - 1]
-    if isinstance(letter, np.integer) and letter > 0:
-        return base
-    inverse = jnp.argsort(base) if base.ndim == 1 else base.T
-    return jnp.where(letter < 0, inverse, base)
+    if isinstance(letter, np.integer):
+        return _invert(base) if letter < 0 else base
+    return jnp.where(letter < 0, _invert(base), base)
+
+
+def _invert(element: Array) -> Array:
+    return jnp.argsort(element) if element.ndim == 1 else element.T
 
 
 def _checked_letters(word: _Word, n_generators: int) -> Int[_AnyArray, " length"]:
