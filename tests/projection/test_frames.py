@@ -81,7 +81,8 @@ def by_cholesky(xs: np.ndarray, size: int) -> np.ndarray:
         rows[step, : len(known)] = known
         is_new = len(kept) < size and rest > ROUNDING * np.sqrt(gram[step, step])
         rows[step, len(known) if is_new else size] = rest
-        kept += [step] * is_new
+        if is_new:
+            kept.append(step)
     return rows
 
 
