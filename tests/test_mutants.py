@@ -51,8 +51,8 @@ HEART = {
     ),
     "no Holm over the cells of a question": Mutant(
         "stats/verdicts.py",
-        "p_values[cell] * (len(order) - place)",
-        "p_values[cell]",
+        "known[cell] * (len(known) - place)",
+        "known[cell]",
         "tests/stats/test_verdicts.py::test_cells_are_corrected_for_their_number",
     ),
 }
@@ -79,8 +79,8 @@ MUTANTS = HEART | {
     ),
     "no Holm: the null rate notices too": Mutant(
         "stats/verdicts.py",
-        "p_values[cell] * (len(order) - place)",
-        "p_values[cell]",
+        "known[cell] * (len(known) - place)",
+        "known[cell]",
         "tests/stats/test_calibration.py::test_null_studies_get_no_verdict_of_any_kind",
     ),
     "the whole level for cells and for the pool": Mutant(
@@ -97,6 +97,14 @@ MUTANTS = HEART | {
         "test_the_pool_of_equal_seeds_is_that_of_their_means",
     ),
 }
+
+
+def test_every_mutant_fits_the_source_and_names_a_test():
+    for name, mutant in MUTANTS.items():
+        text = (ROOT / "src/freeproj" / mutant.file).read_text(encoding="utf-8")
+        assert text.count(mutant.before) == 1, name
+        file, _, test = mutant.caught_by.partition("::")
+        assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8"), name
 
 
 @pytest.mark.slow
