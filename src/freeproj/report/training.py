@@ -41,7 +41,7 @@ class Trained(TrainResult):
 
     config: TrainConfig
 
-    def __new__(cls, agent: ActorCritic, log: list, config: TrainConfig) -> "Trained":
+    def __new__(cls, agent: ActorCritic, log: list, config: TrainConfig):
         made = super().__new__(cls, agent, log)
         made.config = config
         return made
