@@ -42,7 +42,7 @@ def test_the_table_is_there_as_json():
 
 
 def test_a_task_without_stored_numbers_shows_a_dash(monkeypatch):
-    monkeypatch.setattr("freeproj.cli.envs.baselines", lambda name: None)
+    monkeypatch.setattr("freeproj.envs.baselines.baselines", lambda name: None)
     row = next(line for line in lines_of() if line.startswith("Autoencode"))
     assert row.split() == ["Autoencode", "6", "4", "103", "–", "–", "–", "–"]
     assert "not been measured" in lines_of("Autoencode")[-1]

@@ -76,13 +76,11 @@ class _LazyGroup(NamingGroup):
                 formatter.write_dl(rows)
 
 
-_CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
-
-
-@click.group(cls=_LazyGroup, context_settings=_CONTEXT)
-@click.version_option(
-    __version__, message="freeproj %(version)s", help="Print the version and exit."
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
+@click.version_option(__version__, message="freeproj %(version)s")
 def _commands() -> None:
     """Free random projections for in-context reinforcement learning."""
 
@@ -120,20 +118,16 @@ def _run(arguments: list[str] | None) -> None:
     except (Exception, KeyboardInterrupt) as error:
         if os.environ.get("FREEPROJ_DEBUG", "") not in ("", "0"):
             raise
-        if extra := _missing_extra(error):
-            _fail(extra, 2)
-        _fail(explain(error), exit_code(error))
+        extra = _missing_extra(error)
+        _fail(extra or explain(error), 2 if extra else exit_code(error))
 
 
 def _fail(message: str, code: int) -> None:
     text = printable(" ".join(message.split()))
-    if len(text) > _LONGEST:  # a name of thousands of characters
-        text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
+    if len(text) > 1000:  # a name of thousands of characters
+        text = f"{text[:500]} … {text[-500:]}"
     click.echo(f"freeproj: {text}", err=True)
     sys.exit(code)
-
-
-_LONGEST = 1000  # characters of a message
 
 
 def _missing_extra(error: BaseException) -> str:
@@ -143,9 +137,6 @@ def _missing_extra(error: BaseException) -> str:
     from freeproj.cli.about import EXTRAS
 
     missing = (error.name or "").split(".")[0]
-    distribution = _DISTRIBUTIONS.get(missing, missing.lower().replace("_", "-"))
-    extra = EXTRAS.get(distribution)
+    named = {"PIL": "pillow", "sklearn": "scikit-learn"}
+    extra = EXTRAS.get(named.get(missing, missing.lower().replace("_", "-")))
     return f"This needs {missing}: pip install 'freeproj[{extra}]'." if extra else ""
-
-
-_DISTRIBUTIONS = {"PIL": "pillow", "sklearn": "scikit-learn"}

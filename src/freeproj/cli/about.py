@@ -37,18 +37,15 @@ _BIBTEX = """\
 _CORE = ("jax", "jaxlib", "equinox", "optax", "jaxtyping", "numpy", "scipy", "click")
 _OF_EXTRAS = {
     "report": "matplotlib jinja2 pillow",
-    "gymnasium": "gymnasium",
-    "gymnax": "gymnax",
-    "memax": "memax",
-    "torch": "torch",
     "sb3": "stable-baselines3 sb3-contrib",
     "sklearn": "scikit-learn",
-    "ray": "ray",
     "slurm": "submitit",
     "tensorboard": "tensorboardx",
-    "wandb": "wandb",
     "docs": "mkdocs-material",
     "test": "popgym",
+    **{
+        name: name for name in ("gymnasium", "gymnax", "memax", "torch", "ray", "wandb")
+    },
 }
 # By distribution: the extra that brings it.
 EXTRAS = {name: extra for extra, names in _OF_EXTRAS.items() for name in names.split()}
@@ -80,9 +77,9 @@ def _version_of(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        if package in EXTRAS:
-            return f"not installed (pip install 'freeproj[{EXTRAS[package]}]')"
-        return "MISSING: the core needs it; reinstall freeproj"
+        extra = EXTRAS.get(package)
+        lacking = "MISSING: the core needs it; reinstall freeproj"
+        return f"not installed (pip install 'freeproj[{extra}]')" if extra else lacking
 
 
 @click.group(cls=NamingGroup)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freeproj.cli import options
-from freeproj.cli.output import echo, number, show
+from freeproj.cli.output import columns, echo, number, show
+from freeproj.cli.train import compared_with, levels_text
 from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
@@ -20,18 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "export", "save_episode", "watch"]
 
-_CARD = ("tile", "minus_tile", "random", "zero")  # projections of an agent's card
-_TASK = click.option(
-    "--task", default="", show_default=False, help="Another task than the run's own."
-)
+_MAP = ("--map", "--maps")
+_TASK = click.option("--task", default="", show_default=False, help="Another task.")
 
 
-@click.command(cls=options.SpreadCommand, spread=("--map", "--maps"))
+@click.command(cls=options.SpreadCommand, spread=_MAP)
 @options.run_argument
 @_TASK
 @click.option(
-    "--map",
-    "--maps",
+    *_MAP,
     "maps",
     multiple=True,
     metavar="NAME...",
@@ -41,8 +38,7 @@ _TASK = click.option(
 @click.option(
     "--action-map",
     metavar="NAME",
-    help="identity: actions as they are; random: relabelled anew for each episode. "
-    "Default: the run's own setting.",
+    help="identity, or random: relabelled for each episode. Default: as in training.",
 )
 @options.seed_option
 @options.json_option
@@ -78,6 +74,8 @@ def evaluate(
         "maps": {name: _facts(each, norms[name]) for name, each in found.items()},
     }
     lines = _lines(facts, config.evaluation.n_envs)
+    levels = compared_with(tasks, config).items()
+    lines += [f"{name}: {levels_text(each)}." for name, each in levels]
     if not task and action_map is None and (run / "final.json").is_file():
         lines += _last_test(run, tuple(found))
     show(facts, lines, as_json)
@@ -98,27 +96,26 @@ def _facts(found: Evaluation, norm: float) -> dict[str, Any]:
 
 
 def _lines(facts: dict[str, Any], n_envs: int) -> list[str]:
-    tasks, n_trials = facts["tasks"], facts["n_trials"]
-    lines = [
-        f"{', '.join(tasks)}: {n_envs} environments per projection, episodes of "
-        f"{n_trials} trials\n",
-        f"{'projection':<14}{'norm':>6}{'return':>10}{'± se':>9}{'episodes':>10}"
-        f"{'first trial':>13}{'last trial':>12}",
-    ]
+    head = ("projection", "norm", "return", "± se", "episodes")
+    rows = [(*head, "first trial", "last trial")]
     for name, each in facts["maps"].items():
         trials = each["trial_returns"]
-        lines.append(
-            f"{name:<14}{number(each['norm']):>6}{number(each['mean'], 3):>10}"
-            f"{number(each['standard_error'], 3):>9}{each['count']:>10}"
-            f"{number(trials[0], 3):>13}{number(trials[-1], 3):>12}"
-        )
-    norm = f"Training projections have norm {facts['training_norm']:.2f}."
-    lines.append(f"\n{norm} A dash: no episode finished.")
+        values = each["mean"], each["standard_error"], trials[0], trials[-1]
+        mean, error, first, last = (number(value, 3) for value in values)
+        counts = mean, error, str(each["count"])
+        rows.append((name, number(each["norm"]), *counts, first, last))
+    lines = [
+        f"{', '.join(facts['tasks'])}: {n_envs} environments per projection, episodes "
+        f"of {facts['n_trials']} trials\n",
+        columns(rows),
+        f"\nTraining projections have norm {facts['training_norm']:.2f}. A dash: no "
+        "episode finished.",
+    ]
     if facts["action_map"] != "identity":
         lines.append(f"Actions are mapped by {facts['action_map']}.")
     if "zero" in facts["maps"]:
         lines.append("zero: blanked, that is, zeros instead of the observation.")
-    return lines + [_levels(task, n_trials) for task in tasks]
+    return lines
 
 
 def _last_test(run: Path, maps: tuple[str, ...]) -> list[str]:
@@ -132,33 +129,13 @@ def _last_test(run: Path, maps: tuple[str, ...]) -> list[str]:
     return [f"The run's own last test: {', '.join(known)}. {why}"] if known else []
 
 
-def _levels(task: str, n_trials: int) -> str:
-    """Say what to compare an episode's return with, as far as it is known."""
-    from freeproj.findings.baselines import episode_levels
-
-    known = episode_levels(task, n_trials)
-    if math.isnan(known.chance):
-        return f"{task}: chance and best return are not known."
-    return (
-        f"{task}: chance {known.chance:.2f}, best open-loop policy {known.blind:.2f}, "
-        f"best possible {known.ceiling:.2f}."
-    )
-
-
 @click.command()
 @options.run_argument
 @_TASK
-@click.option(
-    "--map",
-    "--maps",
-    "map_",
-    help="Projection to play under. Default: the run's first.",
-)
+@click.option(*_MAP, "map_", help="Projection to play under. Default: the run's first.")
 @options.seed_option
 @click.option("--delay", default=0.15, help="Seconds per step.")
-@click.option(
-    "--gif", type=options.FILE, help="Save the episode as a GIF, do not print it."
-)
+@click.option("--gif", type=options.FILE, help="Save the episode as a GIF instead.")
 def watch(
     run: Path, task: str, map_: str | None, seed: int, delay: float, gif: Path | None
 ) -> None:
@@ -199,8 +176,7 @@ def save_episode(
 @click.option(
     "--hub",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write in the layout of the Hugging Face Hub: safetensors, model "
-    "card, replay. Nothing is uploaded.",
+    help="Folder to write in the layout of the Hugging Face Hub; nothing is uploaded.",
 )
 @options.json_option
 def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> None:
@@ -231,9 +207,8 @@ def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> Non
     lines = []
     for name, found in card["returns"].items():
         trials = "  ".join(number(value, 3) for value in found["trials"])
-        lines.append(
-            f"{name:<11}{number(found['mean'], 3)} a trial; by trial  {trials}"
-        )
+        mean = f"{number(found['mean'], 3)} a trial"
+        lines.append(f"{name:<11}{mean}; by trial  {trials}")
     lines += [str(path) for path in (file, hub) if path is not None]
     show(card, lines, as_json)
 
@@ -242,24 +217,25 @@ def _card(loaded: LoadedAgent) -> dict[str, Any]:
     """Test the agent under several projections; returns are those of one trial."""
     import jax
 
+    from freeproj.experiments.log import without_nans
     from freeproj.experiments.settings import flat
     from freeproj.learning.evaluate import evaluate as measure
 
-    config, returns = loaded.config, {}
-    found = measure(jax.random.key(2**31 - 1), loaded.agent, config, maps=_CARD)
-    for name, each in found.items():
-        trials = each.trial_returns.tolist()
-        mean = float(each.episodes.mean_return) / config.n_trials
-        returns[name] = {
-            "mean": mean if math.isfinite(mean) else None,
-            "trials": [t if math.isfinite(t) else None for t in trials],
+    config, key = loaded.config, jax.random.key(2**31 - 1)
+    maps = ("tile", "minus_tile", "random", "zero")
+    returns = {
+        name: {
+            "mean": float(each.episodes.mean_return) / config.n_trials,
+            "trials": each.trial_returns.tolist(),
             "episodes": int(each.episodes.n_finished),
         }
+        for name, each in measure(key, loaded.agent, config, maps=maps).items()
+    }
     return {
         "task": list(config.tasks),
         "seed": config.seed,
         "steps": config.n_updates * config.n_envs * config.n_steps,
         "weights": sum(leaf.size for leaf in jax.tree.leaves(loaded.agent)),
         "settings": flat(config),
-        "returns": returns,
+        "returns": without_nans(returns),
     }

@@ -16,14 +16,9 @@ __all__ = ["certify"]
 
 @click.command()
 @click.argument("agent")
+@click.option("--task", help="A task, or a Gymnasium id, if not the agent's own.")
 @click.option(
-    "--task", help="A task or the id of a Gymnasium environment, if not the agent's."
-)
-@click.option(
-    "--episodes",
-    "n_episodes",
-    default=64,
-    help="Episodes under each condition, and unseen projections.",
+    "--episodes", "n_episodes", default=64, help="Episodes under each condition."
 )
 @click.option(
     "--trials",
@@ -43,14 +38,12 @@ __all__ = ["certify"]
     "cards",
     multiple=True,
     type=FILE,
-    metavar="FILE",
     help="Write the card to FILE: .md, .html or .json; may be repeated.",
 )
 @click.option(
     "--require",
     type=click.Choice(["uses", "adapts", "invariant"]),
-    help="End with exit code 1 unless the agent uses its observation, adapts, or is "
-    "invariant.",
+    help="End with exit code 1 unless the agent does at least this.",
 )
 @json_option
 def certify(
@@ -70,15 +63,14 @@ def certify(
     """
     from freeproj.adapters.certify import certify as play
 
-    policy = _load(agent)
+    chosen: Any = {name: value or 0 for name, value in how.items()}
     with working("playing"):
-        chosen: Any = {name: value or 0 for name, value in how.items()}
-        found = play(policy, task, name=agent, **chosen)
+        found = play(_load(agent), task, name=agent, **chosen)
     for card in cards:
         found.save(card)
     *lines, sentence = str(found).splitlines()
-    wrapped = textwrap.wrap(sentence, 79)
-    show(found.to_dict(), [*lines, *wrapped, *map(str, cards)], as_json)
+    told = [*lines, *textwrap.wrap(sentence, 79), *map(str, cards)]
+    show(found.to_dict(), told, as_json)
     if require is not None and not found.meets(require):
         echo(f"freeproj: required `{require}`, found `{found.verdict}`.", err=True)
         raise SystemExit(1)

@@ -1,19 +1,14 @@
 """`freeproj demo`: an agent that visibly learns within an episode, in a minute."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from freeproj.cli.options import json_option, out_option, seed_option
 from freeproj.cli.output import columns, number, show
 from freeproj.experiments.progress import working
-
-if TYPE_CHECKING:
-    from freeproj.learning.config import TrainConfig
 
 __all__ = ["demo"]
 
@@ -50,21 +45,22 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
 
     encoders = _AGENTS.values()
     configs = tuple(read_config("demo", {"seed": seed, "encoder": e}) for e in encoders)
-    config = configs[0]
+    config, n_trials = configs[0], configs[0].n_trials
     if not as_json:
-        sizes = {"n_trials": config.n_trials, "n_updates": config.n_updates}
-        click.echo(_INTRODUCTION.format(**sizes, chance=_CHANCE * config.n_trials))
+        sizes = {"n_trials": n_trials, "n_updates": config.n_updates}
+        click.echo(_INTRODUCTION.format(**sizes, chance=_CHANCE * n_trials))
     if carry_out(configs, out, quiet=as_json):
         raise SystemExit(1)
     folders = [run_folder(out, each) for each in configs]
+    found: dict[str, Any] = {}
     with working("playing"), ThreadPoolExecutor() as pool:  # they compile at once
-        shown = pool.map(_show_agent, folders, _AGENTS)
-        found: dict[str, Any] = {key: each for one in shown for key, each in one}
-    found["chance"] = [_CHANCE] * config.n_trials
-    show(found, _lines(found, config), as_json)
+        for shown in pool.map(_show_agent, folders, _AGENTS):
+            found |= shown
+    found["chance"] = [_CHANCE] * n_trials
+    show(found, _lines(found, config.evaluation.n_envs), as_json)
 
 
-def _show_agent(run: Path, name: str) -> list[tuple[str, Any]]:
+def _show_agent(run: Path, name: str) -> dict[str, Any]:
     """Play an agent under matrices not used in training; draw that with the frame."""
     import jax
 
@@ -79,29 +75,28 @@ def _show_agent(run: Path, name: str) -> list[tuple[str, Any]]:
         found = evaluate(key, loaded.agent, loaded.config, maps=map_name)
         return found[map_name].trial_returns.tolist()
 
-    played: list[tuple[str, Any]] = [
-        (name, trials("random")),
-        (f"{name}_run", str(run)),
-    ]
+    shown = {name: trials("random"), f"{name}_run": str(run)}
     if name != "frame":
-        return played
+        return shown
     gif = run / "episode.gif"
     try:
         save_episode(loaded, gif, seed=1, scale=1.0)
     except ModuleNotFoundError:  # of Pillow
         gif = None
-    return [*played, ("blanked", trials("zero")), ("gif", gif and str(gif))]
+    return shown | {"blanked": trials("zero"), "gif": gif and str(gif)}
 
 
-def _lines(found: dict[str, Any], config: TrainConfig) -> list[str]:
-    names, trials = (*_AGENTS, "blanked", "chance"), range(1, config.n_trials + 1)
-    rows = [(name, *(f"{number(value):>5}" for value in found[name])) for name in names]
+def _lines(found: dict[str, Any], n_episodes: int) -> list[str]:
+    rows = [
+        (name, *(number(value).rjust(5) for value in found[name]))
+        for name in (*_AGENTS, "blanked", "chance")
+    ]
     gif = found["gif"] and f"An episode as a GIF:\n  {found['gif']}"
     return [
-        f"\nMean return of each trial, from -1 to 1, over {config.evaluation.n_envs} "
-        "episodes. Each episode has\na matrix that was not used in training. blanked: "
-        "the frame agent shown only zeros.\n",
-        columns([("trial", *(f"{trial:>5}" for trial in trials)), *rows]),
+        f"\nMean return of each trial, from -1 to 1, over {n_episodes} episodes. Each "
+        "episode has\na matrix that was not used in training. blanked: the frame agent "
+        "shown only zeros.\n",
+        columns([("trial", *map(str, range(1, len(rows[0])))), *rows]),
         "",
         gif or "No GIF was drawn: it needs `pip install 'freeproj[report]'`.",
         f"Watch another:\n  freeproj watch {found['frame_run']} --map random",

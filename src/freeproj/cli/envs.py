@@ -1,16 +1,20 @@
 """`freeproj envs [NAME]`: the tasks, and the returns to compare an agent's with."""
 
+from __future__ import annotations
+
 import textwrap
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from freeproj.cli.options import json_option
-from freeproj.cli.output import show
-from freeproj.envs import REGISTRY, Box, Discrete, Environment, make
-from freeproj.envs.baselines import Baselines, Ceiling, baselines
-from freeproj.envs.registry import Family, find
+from freeproj.cli.output import columns, show
+
+if TYPE_CHECKING:
+    from freeproj.envs import Environment
+    from freeproj.envs.baselines import Baselines, Ceiling
+    from freeproj.envs.registry import Family
 
 __all__ = ["envs"]
 
@@ -24,7 +28,8 @@ _LEGEND = (
     "may be left out of a name. `freeproj envs NAME` shows more."
 )
 _MARKS = {"exact": "", "estimate": "~", "bound": "≤", "reached": "≥"}
-_UNKNOWN = "–"
+_LINE = "{:<28} {:>3} {:>3} {:>5} {:>7} {:>10} {:>7} {:>7}"
+_HEAD = ("task", "obs", "act", "steps", "chance", "open-loop", "best", "limit")
 
 
 @click.command()
@@ -35,71 +40,87 @@ def envs(name: str | None, as_json: bool) -> None:
 
     With NAME, show all that is known about that task.
     """
+    from freeproj.envs import REGISTRY, make
+
     if name is None:
-        tasks = [f.make(level) for f in REGISTRY.values() for level in f.levels or [""]]
-        facts, width = [_facts(env) for env in tasks], max(len(t.name) for t in tasks)
-        returns = f"{'chance':>8}{'open-loop':>11}{'best':>8}{'limit':>8}"
-        rows = [f"{env.name:<{width}}{_row(env)}" for env in tasks]
-        head = f"{'task':<{width}} obs act steps{returns}"
-        lines = [head, *rows, "", textwrap.fill(_LEGEND, 79)]
+        families = REGISTRY.values()
+        tasks = [_known(f.make(level)) for f in families for level in f.levels or [""]]
+        facts = [_facts(task) for task in tasks]
+        rows = [_LINE.format(*row) for row in (_HEAD, *map(_row, tasks))]
+        lines = [*rows, "", textwrap.fill(_LEGEND, 79)]
     else:
-        env = make(name)
-        lines, facts = _describe(env), _facts(env)
+        task = _known(make(name))
+        lines, facts = _describe(task), _facts(task)
     show(facts, lines, as_json)
 
 
-def _facts(env: Environment) -> dict[str, Any]:
+class _Task(NamedTuple):
+    env: Environment
+    family: Family
+    level: str
+    known: Baselines | None
+
+    @property
+    def n_actions(self) -> int | None:
+        return getattr(self.env.action_space, "n", None)  # None: real numbers
+
+    @property
+    def popgym(self) -> str | None:
+        name = self.family.popgym_name
+        return f"popgym-{name}{self.level}-v0" if name else None
+
+
+def _known(env: Environment) -> _Task:
+    from freeproj.envs.baselines import baselines
+    from freeproj.envs.registry import find
+
+    return _Task(env, *find(env.name), baselines(env.name))
+
+
+def _facts(task: _Task) -> dict[str, Any]:
     """Return what the table says about a task, under full names."""
-    space, known = env.action_space, baselines(env.name)
-    family, level = find(env.name)
-    facts = {
-        "name": env.name,
-        "family": family.name,
-        "level": level,
-        "popgym": _popgym_id(family, level),
-        "summary": family.summary,
-        "observation_size": env.observation_space.size,
-        "n_actions": space.n if isinstance(space, Discrete) else None,
-        "max_steps": env.max_steps,
+    known, n = task.known, _N_TRIALS
+    reward = known and known.best_reward_only
+    return {
+        "name": task.env.name,
+        "family": task.family.name,
+        "level": task.level,
+        "popgym": task.popgym,
+        "summary": task.family.summary,
+        "observation_size": task.env.observation_space.size,
+        "n_actions": task.n_actions,
+        "max_steps": task.env.max_steps,
+        "chance": known and known.chance.mean,
+        "best_blind": known and known.best_blind[1].mean,
+        "best": known and known.best.value,
+        f"limit_{n}_trials": known and known.best_episode(n),
+        f"headroom_{n}_trials": known and known.headroom(n),
+        f"reward_only_{n}_trials": reward and reward[1].episode(n),
     }
-    many = f"{_N_TRIALS}_trials"
-    names = ("chance", "best_blind", "best")
-    names += (f"limit_{many}", f"headroom_{many}", f"reward_only_{many}")
-    if known is None:
-        return facts | dict.fromkeys(names)
-    reward = known.best_reward_only
-    numbers = (
-        *(known.chance.mean, known.best_blind[1].mean, known.best.value),
-        *(known.best_episode(_N_TRIALS), known.headroom(_N_TRIALS)),
-        reward[1].episode(_N_TRIALS) if reward else None,
-    )
-    return facts | dict(zip(names, numbers, strict=True))
 
 
-def _row(env: Environment) -> str:
-    space, known = env.action_space, baselines(env.name)
-    actions = str(space.n) if isinstance(space, Discrete) else "R"
-    sizes = f"{env.observation_space.size:>4}{actions:>4}{env.max_steps:>6}"
+def _row(task: _Task) -> list[Any]:
+    env, known = task.env, task.known
+    sizes = env.observation_space.size, task.n_actions or "R", env.max_steps
     if known is None:
-        return f"{sizes}{_UNKNOWN:>8}{_UNKNOWN:>11}{_UNKNOWN:>8}{_UNKNOWN:>8}"
-    chance, blind = known.chance.mean, known.best_blind[1].mean
+        return [env.name, *sizes, *"––––"]
     total = replace(known.best, value=known.best_episode(_N_TRIALS))
-    best = f"{_ceiling(known.best):>8}{_ceiling(total, 2):>8}"
-    return f"{sizes}{chance:>z8.3f}{blind:>z11.3f}{best}"
+    means = f"{known.chance.mean:z.3f}", f"{known.best_blind[1].mean:z.3f}"
+    return [env.name, *sizes, *means, _ceiling(known.best), _ceiling(total, 2)]
 
 
-def _describe(env: Environment) -> list[str]:
-    known, (family, level) = baselines(env.name), find(env.name)
+def _describe(task: _Task) -> list[str]:
+    env, family, level, known = task
     lines = [
         f"{env.name}: {family.summary}",
         f"  observation  {env.observation_space.size} entries",
         f"  actions      {_actions(env)}",
         f"  length       at most {env.max_steps} steps",
     ]
-    if popgym := _popgym_id(family, level):
+    if task.popgym:
         same = family.make_popgym(level) == env
         delay = "" if same else ", which has POPGym's own, shorter delay"
-        lines.append(f"  in POPGym    {popgym}{delay}")
+        lines.append(f"  in POPGym    {task.popgym}{delay}")
     if family.levels:
         lines.append(f"  levels       {', '.join(family.levels)}")
     if known is None:
@@ -124,8 +145,7 @@ def _one_trial(known: Baselines) -> list[str]:
     if (maps := known.random_map) is not None:
         spread = f"{maps.mean:z.4f} ± {maps.std:.4f} between them"
         rows.append(("random lookup", spread))
-    width = max(len(name) for name, _ in rows)
-    shown = [f"  {name:<{width}}  {value}" for name, value in rows]
+    shown = [f"  {line}" for line in columns(rows).splitlines()]
     return ["Return of one trial", *shown, *notes]
 
 
@@ -143,13 +163,9 @@ def _many_trials(known: Baselines) -> list[str]:
     ]
 
 
-def _popgym_id(family: Family, level: str) -> str | None:
-    return f"popgym-{family.popgym_name}{level}-v0" if family.popgym_name else None
-
-
-def _actions(env: Environment) -> str:
+def _actions(env: Any) -> str:
     space, names = env.action_space, env.action_names
-    if isinstance(space, Box):
+    if not hasattr(space, "n"):
         return f"vectors between {list(space.low)} and {list(space.high)}"
     shown = names if len(names) <= 4 else (*names[:2], "…", names[-1])
     return f"{len(names)}: {', '.join(shown)}"

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from freeproj.cli.options import (
-    FILE,
-    import_option,
-    json_option,
-    set_option,
-    wide_option,
-)
-from freeproj.cli.output import show
+from freeproj.cli import options
+from freeproj.cli.output import answer_facts, show
 from freeproj.cli.sweep import stated_lines
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.progress import working
@@ -34,21 +28,23 @@ _WIDE = 240
 
 @click.command()
 @click.argument("name")
-@click.option("--out", type=FILE, help="File: .png, .svg or .pdf. Default: NAME.png.")
+@click.option(
+    "--out", type=options.FILE, help="File: .png, .svg or .pdf. Default: NAME.png."
+)
 @click.option(
     "--from",
     "numbers",
-    type=FILE,
+    type=options.FILE,
     help="Draw the numbers in this .npz file instead of computing them.",
 )
 @click.option(
     "--runs",
     metavar="RUNS",
-    help="For figures of training runs: their folder, or published:NAME. Default: the "
-    "folder runs, or else the runs of `freeproj reproduce` in results.",
+    help="For figures of runs: their folder, or published:NAME. Default: the folder "
+    "runs, or else the runs of `freeproj reproduce` in results.",
 )
-@set_option("Change an option of the figure, e.g. depth=7")
-@import_option
+@options.set_option("Change an option of the figure, e.g. depth=7")
+@options.import_option
 def figure(
     name: str, out: Path | None, numbers: Path | None, runs: str | None, settings: dict
 ) -> None:
@@ -72,27 +68,25 @@ def figure(
 
 def _usual_runs() -> Path | None:
     """Return the first of the commands' default folders that exists."""
-    scales = ("paper", "laptop", "quick")
-    for folder in (Path("runs"), *(Path(f"results/runs-{scale}") for scale in scales)):
-        if folder.is_dir():
-            click.echo(f"Runs: {folder}", err=True)
-            return folder
+    for name in ("runs", *(f"results/runs-{s}" for s in ("paper", "laptop", "quick"))):
+        if Path(name).is_dir():
+            click.echo(f"Runs: {name}", err=True)
+            return Path(name)
     return None
 
 
 def _read(*sources: str | Path) -> Dataset:
-    dataset, named = read_dataset(*sources), ", ".join(map(str, sources))
+    dataset = read_dataset(*sources)
     if dataset.runs:
         return dataset
+    why = "holds no runs; `freeproj sweep quick --out DIR` makes some."
     if dataset.set_aside:
-        raise ValueError(f"{named}: no run that can be read. {run_counts(dataset)}")
-    raise ValueError(
-        f"{named} holds no runs; `freeproj sweep quick --out DIR` makes some."
-    )
+        why = f"holds no run that can be read. {run_counts(dataset)}"
+    raise ValueError(f"{', '.join(map(str, sources))} {why}")
 
 
 @click.command()
-@import_option
+@options.import_option
 def figures() -> None:
     """List the figures that `freeproj figure` can draw."""
     from freeproj.report.figures import FIGURES, find
@@ -110,13 +104,15 @@ def figures() -> None:
     "sources",
     multiple=True,
     metavar="RUNS",
-    help="A folder of runs, a dataset file (.npz) or published:NAME; may be repeated.",
+    help="A folder of runs, a dataset file or published:NAME; may be repeated.",
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="terminal")
-@json_option
-@wide_option
-@import_option
-@click.option("--out", type=FILE, help="Write to this file instead of printing.")
+@options.json_option
+@options.wide_option
+@options.import_option
+@click.option(
+    "--out", type=options.FILE, help="Write to this file instead of printing."
+)
 def table(
     name: str, sources: tuple, form: str, as_json: bool, wide: bool, out: Path | None
 ) -> None:
@@ -132,8 +128,9 @@ def table(
     if not sources:
         raise ValueError("Give the results: --runs FOLDER (or published:NAME).")
     with working(name):
-        dataset, width = _read(*sources), _table_width(wide or out is not None)
-        text = format_table(name, dataset, "json" if as_json else form, width)
+        width = _table_width(wide or out is not None)
+        form = "json" if as_json else form
+        text = format_table(name, _read(*sources), form, width)
     if out is None:
         click.echo(text, nl=False)
     else:
@@ -141,15 +138,15 @@ def table(
         click.echo(out)
 
 
-def _table_width(wide: bool = False) -> int:
+def _table_width(wide: bool) -> int:
     """Return how wide a table may be: the terminal's width, or any width."""
     return _WIDE if wide else max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
 @click.command()
 @click.argument("name", default="")
-@json_option
-@wide_option
+@options.json_option
+@options.wide_option
 def published(name: str, as_json: bool, wide: bool) -> None:
     """List the studies whose results ship with freeproj, or print study NAME."""
     with working("reading"):
@@ -171,28 +168,29 @@ def _line(study: Dataset) -> str:
     from freeproj.published import summary
 
     told = summary(study)
-    counts = [n for pair in told["seeds_per_configuration"].values() for n in pair]
+    by_task = told["seeds_per_configuration"].values()
+    counts = [count for pair in by_task for count in pair]
     spread = " to ".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
-    n_tasks = len(told["seeds_per_configuration"])
     looks = told.get("looks", 1)
     judged = f"; judged {looks} times as seeds came in" if looks > 1 else ""
     return (
         f"{told['study']}: {told['runs']} runs, {spread} seeds per configuration, "
-        f"{n_tasks} task{'s' * (n_tasks != 1)}{judged}\n  {told['cpu_hours']} CPU "
-        f"hours, {told['date']}, version {told['version']}: {told['command']}"
+        f"{len(by_task)} task{'s' * (len(by_task) != 1)}{judged}\n  "
+        f"{told['cpu_hours']} CPU hours, {told['date']}, version {told['version']}: "
+        f"{told['command']}"
     )
 
 
 def _text(study: Dataset, width: int) -> str:
     from freeproj.report.tables import format_table
 
-    table = format_table("table-maps", study, width=width)
+    stated = "\n".join(stated_lines(study.meta.get("stated", {})))
     answers = [
         textwrap.fill(f"- {answer}", width, subsequent_indent="  ")
         for answer in _answers(study)
     ]
-    stated = "\n".join(stated_lines(study.meta.get("stated", {})))
-    parts = [_line(study), stated.rstrip(), table.rstrip(), "\n".join(answers)]
+    table = format_table("table-maps", study, width=width)
+    parts = _line(study), stated.rstrip(), table.rstrip(), "\n".join(answers)
     return "\n\n".join(part for part in parts if part)
 
 
@@ -207,11 +205,7 @@ def _facts(study: Dataset) -> dict[str, Any]:
     from freeproj.published import summary
     from freeproj.report.tables.maps import map_records
 
-    answers = [
-        {"question": each.name, "outcome": str(each.outcome)}
-        | {"status": each.status, "sentence": each.sentence}
-        for each in _answers(study)
-    ]
+    answers = [answer_facts(each) for each in _answers(study)]
     cells = [_cell(record) for record in map_records(study)]
     return {**summary(study), "answers": answers, "cells": cells}
 

@@ -7,6 +7,7 @@ it has: `l` for `ℓ`.
 import codecs
 import json
 import math
+import re
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -16,8 +17,9 @@ import click
 
 from freeproj.storage.names import printable
 
-__all__ = ["columns", "echo", "number", "print_in_any_encoding", "print_json", "show"]
+__all__ = ["answer_facts", "columns", "echo", "number", "print_in_any_encoding", "show"]
 
+_NUMBER = re.compile(r"[-+~≤≥]?\d[\d.,/]*( (s|min|h|d)| (to|of) -?[\d.]+)?$|–$|$")
 _NEAREST = str.maketrans(
     {
         **{"–": "-", "—": "-", "−": "-", "‑": "-", "·": ".", "×": "x", "±": "+-"},
@@ -35,15 +37,10 @@ def echo(text: object = "", *, err: bool = False) -> None:
 
 def show(facts: object, text: object, as_json: bool) -> None:
     """Print facts as JSON, or else what says them in text: one, or a list of lines."""
-    if as_json:
-        print_json(facts)
+    if as_json:  # nan, which JSON lacks, is null, and infinity a text
+        echo(json.dumps(_plain(facts), indent=2, ensure_ascii=False))
     else:
         echo("\n".join(text) if isinstance(text, list) else text)
-
-
-def print_json(data: object) -> None:
-    """Print JSON; nan, which JSON lacks, is null, and infinity a text."""
-    echo(json.dumps(_plain(data), indent=2, ensure_ascii=False))
 
 
 def _plain(value: Any) -> Any:
@@ -57,6 +54,21 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def answer_facts(answer: Any) -> dict[str, Any]:
+    """Return what JSON says of an answer."""
+    names = ("status", "sentence", "selection", "unit")
+    pooled = answer.pooled
+    return {
+        "question": answer.name,
+        "outcome": str(answer.outcome),
+        "answer": str(answer),
+        **{name: getattr(answer, name) for name in names},
+        "mean": pooled and pooled.mean,
+        "interval": pooled and pooled.interval and pooled.interval[:2],
+        "comparisons": len(answer.findings),
+    }
+
+
 def number(value: Any, digits: int = 2) -> str:
     """Write a number with some decimals, and no data as a dash."""
     if value is None or not math.isfinite(value):
@@ -65,12 +77,12 @@ def number(value: Any, digits: int = 2) -> str:
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Set rows of texts in columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    """Set rows of texts, the first of which is the head, in columns; numbers right."""
+    filled = []
+    for column in zip(*rows, strict=True):
+        width, to_right = max(map(len, column)), all(map(_NUMBER.match, column[1:]))
+        filled.append([c.rjust(width) if to_right else c.ljust(width) for c in column])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*filled, strict=True))
 
 
 def print_in_any_encoding() -> None:

@@ -3,14 +3,11 @@
 import secrets
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
-import jax
 
 from freeproj.cli.stopping import exit_code
-from freeproj.envs import Discrete, Environment, make
-from freeproj.envs.baselines import baselines
-from freeproj.envs.registry import find
 from freeproj.storage.signals import waiting
 
 __all__ = ["parse_action", "play"]
@@ -21,9 +18,7 @@ _QUIT = ("q", "quit", "exit")
 @click.command()
 @click.argument("task")
 @click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Seed of the deck, board or start. Default: a new one each time.",
+    "--seed", type=click.IntRange(min=0), help="Seed of the start. Default: a new one."
 )
 @click.option(
     "--trials",
@@ -36,6 +31,10 @@ def play(task: str, seed: int | None, trials: int) -> None:
 
     Quit with q, Ctrl-D or Ctrl-C. `freeproj envs` lists the tasks.
     """
+    from freeproj.envs import Discrete, make
+    from freeproj.envs.baselines import baselines
+    from freeproj.envs.registry import find
+
     env = make(task)
     if not isinstance(env.action_space, Discrete):
         raise ValueError(
@@ -77,8 +76,10 @@ def parse_action(text: str, names: Sequence[str]) -> int:
     raise ValueError(f"{text.strip()!r} is not an action; choose {_choices(names)}.")
 
 
-def _rewards(env: Environment, seed: int) -> Iterator[float]:
+def _rewards(env: Any, seed: int) -> Iterator[float]:
     """Play one trial by asking for actions; yield each step's reward."""
+    import jax
+
     key, params = jax.random.key(seed), env.default_params
     _, state = env.reset(key, params)
     step = jax.jit(env.step)

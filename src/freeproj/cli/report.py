@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from freeproj.cli import options
-from freeproj.cli.output import show
+from freeproj.cli.output import answer_facts, show
 from freeproj.experiments.progress import track
 
 __all__ = ["report", "reproduce"]
@@ -16,11 +16,7 @@ _ONLY = click.option("--only", multiple=True, metavar="NAME", help="Only this fi
 
 @click.command()
 @click.argument("runs", required=False, metavar="[RUNS]")
-@click.option(
-    "--published",
-    is_flag=True,
-    help="Only the published studies, without runs of your own.",
-)
+@click.option("--published", is_flag=True, help="Only the published studies.")
 @options.out_option("results", "Folder for figures, their numbers and report.html.")
 @_ONLY
 @options.import_option
@@ -57,13 +53,10 @@ def report(
     "--scale",
     type=click.Choice(("quick", "laptop", "paper", "none")),
     default="quick",
-    help="What to train. quick: a small study of the missing sign correction, minutes; "
-    "laptop: the published studies again, hours; paper: the paper's own study, for "
-    "accelerators; none: nothing, only the analyses.",
+    help="What to train. quick: a small study, minutes; laptop: the published studies, "
+    "hours; paper: the paper's own study, for accelerators; none: only analyses.",
 )
-@options.out_option(
-    "results", "Folder for runs, figures, their numbers and report.html."
-)
+@options.out_option("results", "Folder for runs, figures and report.html.")
 @_ONLY
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes. Default: one per core."
@@ -109,12 +102,7 @@ def _train(scale: str, runs: Path, jobs: int | None, quiet: bool) -> int:
 
 
 def _write_report(
-    out: Path,
-    runs: str | Path | None,
-    quiet: bool,
-    as_json=False,
-    n_lines=4,
-    **more: Any,
+    out: Path, runs: Any, quiet: bool, as_json=False, n_lines=4, **more: Any
 ) -> None:
     """Make the page; say what was not drawn, the main answers, and where it is."""
     from freeproj.report.page.building import make_report
@@ -125,9 +113,6 @@ def _write_report(
     made = make_report(out, runs, follow=follow, **more)
     for name, why in made.missing.items():
         click.echo(f"{name} was not drawn: {why}", err=True)
-    told = [
-        {"question": each.name, "outcome": str(each.outcome), "answer": str(each)}
-        for each in made.answers
-    ]
+    told = [answer_facts(each) for each in made.answers]
     facts = {"page": str(made.page), "missing": made.missing, "answers": told}
     show(facts, [*map(str, made.answers[:n_lines]), str(made.page)], as_json)

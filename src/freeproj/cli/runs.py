@@ -14,7 +14,7 @@ import click
 import numpy as np
 
 from freeproj.cli.options import json_option
-from freeproj.cli.output import columns, echo, number, show
+from freeproj.cli.output import answer_facts, columns, echo, number, show
 from freeproj.experiments import measures
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.progress import working
@@ -135,11 +135,12 @@ def compare(sources: tuple, along: str | None, on: str | None, as_json: bool) ->
     on = on or next(iter(found.values())).test_map
     answers, differences = _answers(named, along, on), _differences(named)
     rows = [row for name in named for row in _rows(name, named, on)]
-    told = [_plain(answer) for answer in answers]
-    facts = {"on": on, "differences": differences, "rows": rows, "answers": told}
+    facts = {"on": on, "differences": differences, "rows": rows}
+    facts["answers"] = [answer_facts(answer) for answer in answers]
     what = f"Return per trial on {labels.map_title(on)}"
     head = f"{what}, last three evaluations of each run"
-    lines = [*map(str, answers), *_difference_lines(differences, len(named))]
+    differ = [_difference_line(differences)] if len(named) > 1 else []
+    lines = [*map(str, answers), *differ]
     wrapped = [textwrap.fill(line, 79, break_on_hyphens=False) for line in lines]
     show(facts, [head, "", _table(rows), "", *wrapped], as_json)
 
@@ -180,22 +181,18 @@ def _differences(named: dict[str, Dataset]) -> dict[str, dict[str, list]]:
     return {k: v for k, v in values.items() if len(set(map(tuple, v.values()))) > 1}
 
 
-def _difference_lines(
-    differences: dict[str, dict[str, list]], n_sources: int
-) -> list[str]:
-    if n_sources == 1:
-        return []
+def _difference_line(differences: dict[str, dict[str, list]]) -> str:
     if not differences:
-        return ["All settings and seeds are the same."]
+        return "All settings and seeds are the same."
     parts = []
     for key, sides in differences.items():
-        texts = (
-            ", ".join(labels.value_text(key, v) for v in side)
+        texts = [
+            ", ".join(labels.value_text(key, value) for value in side) or "–"
             for side in sides.values()
-        )
-        parts.append(f"{key} {' against '.join(text or '–' for text in texts)}")
+        ]
+        parts.append(f"{key} {' against '.join(texts)}")
     what = "one setting" if len(parts) == 1 else f"{len(parts)} settings"
-    return [f"They differ in {what}: {'; '.join(parts)}."]
+    return f"They differ in {what}: {'; '.join(parts)}."
 
 
 def _name(source: str, found: dict[str, Dataset]) -> str:
@@ -236,18 +233,6 @@ def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, A
             "seeds": found.n,
             "without": len(group) - found.n,
         }
-
-
-def _plain(answer: Answer) -> dict[str, Any]:
-    names = ("status", "sentence", "selection", "unit")
-    pooled = answer.pooled
-    return {
-        **{name: getattr(answer, name) for name in names},
-        "outcome": str(answer.outcome),
-        "mean": pooled and pooled.mean,
-        "interval": pooled and pooled.interval and pooled.interval[:2],
-        "comparisons": len(answer.findings),
-    }
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -24,13 +24,10 @@ _INPUT_NUMBERS = (errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL)
 
 def exit_code(error: BaseException) -> int:
     """Return the exit code that an error asks for."""
-    if isinstance(error, TerminatedError):
-        return 143
     if isinstance(error, KeyboardInterrupt):
-        return 130
-    if isinstance(error, _INPUT_ERRORS) or _is_no_device(error):
-        return 2
-    return 2 if isinstance(error, OSError) and error.errno in _INPUT_NUMBERS else 1
+        return 143 if isinstance(error, TerminatedError) else 130
+    is_input = isinstance(error, _INPUT_ERRORS) or _is_no_device(error)
+    return 2 if is_input or getattr(error, "errno", 0) in _INPUT_NUMBERS else 1
 
 
 @contextlib.contextmanager

@@ -32,7 +32,7 @@ an interruption."""
 
 
 # Options that not all engines take, and those that do.
-_OF_ENGINES = {
+_TAKEN_BY = {
     "jobs": ("local", "slurm"),
     "seeds_together": ("local", "ray", "slurm"),
     "address": ("ray",),
@@ -47,15 +47,10 @@ _OF_ENGINES = {
 @options.out_option("runs", "Folder in which each run gets its own folder.")
 @click.option("--dry-run", is_flag=True, help="List and count the runs; start nothing.")
 @click.option(
-    "--estimate",
-    is_flag=True,
-    help="Like --dry-run; also time short updates to estimate the whole study.",
+    "--estimate", is_flag=True, help="Like --dry-run; also time short updates."
 )
 @click.option(
-    "--engine",
-    default="local",
-    help="local (processes), ray (Ray tasks), slurm (SLURM jobs), or your own "
-    "module:attribute.",
+    "--engine", default="local", help="local, ray, slurm, or your own module:attribute."
 )
 @click.option(
     "--jobs",
@@ -69,12 +64,9 @@ _OF_ENGINES = {
     metavar="K",
     help="Train K seeds at once in each process, task or job: for accelerators.",
 )
-@click.option(
-    "--address",
-    help="Address of a running Ray cluster, e.g. auto. Default: start a local one.",
-)
-@click.option("--cpus", type=float, default=1, help="CPUs per Ray task or SLURM job.")
-@click.option("--gpus", type=float, default=0, help="GPUs per Ray task or SLURM job.")
+@click.option("--address", help="A running Ray cluster, e.g. auto. Default: a new one.")
+@click.option("--cpus", default=1.0, help="CPUs per Ray task or SLURM job.")
+@click.option("--gpus", default=0.0, help="GPUs per Ray task or SLURM job.")
 @options.settings_option(
     "--slurm",
     text="Option of the SLURM jobs, e.g. time=720 (minutes), mem_gb=4, partition=gpu",
@@ -95,7 +87,7 @@ def sweep(
     as_json: bool,
     **more: Any,
 ) -> None:
-    for name, engines in _OF_ENGINES.items():
+    for name, engines in _TAKEN_BY.items():
         source = ctx.get_parameter_source(name)
         if engine not in engines and source is not ParameterSource.DEFAULT:
             option, known = name.replace("_", "-"), " or ".join(engines)
@@ -113,7 +105,7 @@ def sweep(
         lines = [*_plan_lines(plan), *(_estimate_lines(costs) if costs else [])]
         show({**plan, "estimate": costs}, lines, as_json)
         return
-    taken = {k: more[k] for k, engines in _OF_ENGINES.items() if engine in engines}
+    taken = {k: more[k] for k, engines in _TAKEN_BY.items() if engine in engines}
     if engine == "slurm":
         taken["options"] = taken.pop("slurm")
     failed = carry_out(configs, out, engine=engine, quiet=quiet, **taken)
@@ -185,9 +177,9 @@ def _plan_lines(plan: dict[str, Any]) -> list[str]:
         (f"{run['configuration']} seed {run['seed']}", run["state"], run["folder"])
         for run in runs
     ]
-    counted = f"{len(runs)} runs of {n} configuration{'s' * (n != 1)}"
-    total = f"{counted}, {plan['to_do']} to do."
-    return [*stated_lines(plan["stated"]), columns(rows), total, plan["power"]]
+    total = f"{len(runs)} runs of {n} configuration{'s' * (n != 1)}, {plan['to_do']}"
+    stated = stated_lines(plan["stated"])
+    return [*stated, columns(rows), f"{total} to do.", plan["power"]]
 
 
 def stated_lines(stated: Mapping[str, Any]) -> list[str]:
@@ -209,10 +201,11 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
     with working(f"one short update of {'; '.join(samples)}"):
         measured = measure_costs(list(samples.values()))
     costs = dict(zip(samples, measured, strict=True))
+    of_run = {config: costs[_network_of(config)] for config in todo}
+    seconds = sum(run_seconds(config, cost) for config, cost in of_run.items())
+    programs = {config.program: cost for config, cost in of_run.items()}
+    seconds += sum(cost.start_seconds for cost in programs.values())
     n_workers = min(jobs or n_cores(), len(todo))
-    programs = {config.program: config for config in todo}
-    seconds = sum(run_seconds(each, costs[_network_of(each)]) for each in todo)
-    seconds += sum(costs[_network_of(e)].start_seconds for e in programs.values())
     networks = {
         name: {
             "updates": sample.n_updates,
@@ -226,16 +219,16 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
         "processes": n_workers,
         "seconds": seconds / n_workers,
         "core_seconds": seconds,
-        "bytes_per_process": max(run_bytes(e, costs[_network_of(e)]) for e in todo),
+        "bytes_per_process": max(run_bytes(*pair) for pair in of_run.items()),
     }
 
 
 def _network_of(config: Any) -> str:
     """Name what the time of a sample depends on: the memory and the sizes around it."""
     network = config.network
-    sizes = (network.embedding_size, network.hidden_size, network.head_size)
+    sizes = f"{network.embedding_size}-{network.hidden_size}-{network.head_size}"
     depth = f", {network.n_layers} layers" if config.memory != "gru" else ""
-    return f"{config.memory} {'-'.join(map(str, sizes))}{depth}"
+    return f"{config.memory} {sizes}{depth}"
 
 
 def _estimate_lines(found: dict[str, Any]) -> list[str]:

@@ -31,20 +31,20 @@ class _RunState:
     """What is known of one run."""
 
     def __init__(self, config: Any, name: str):
-        self.config, self.name, self.state = config, name, "waiting"
+        self.config, self.name, self.state = config, printable(name), "waiting"
         self.update = 0
-        self.train = self.test = math.nan
+        self.returns = {"train/episode_return": math.nan, held_out(config): math.nan}
         self.began = self.changed = self.told = time.monotonic()
         self.first_update: int | None = None  # a resumed run does not begin at 0
 
     def take(self, row: dict[str, Any]) -> None:
-        self.changed = time.monotonic()
+        self.changed, self.update = time.monotonic(), row["update"]
         if self.first_update is None:  # rates are without compilation
-            self.first_update, self.began = row["update"], self.changed
-        self.update = row["update"]
-        train, test = row.get("train/episode_return"), row.get(held_out(self.config))
-        self.train = self.train if train is None or math.isnan(train) else train
-        self.test = self.test if test is None or math.isnan(test) else test
+            self.first_update, self.began = self.update, self.changed
+        for name in self.returns:
+            value = row.get(name)
+            if value is not None and math.isfinite(value):
+                self.returns[name] = value
 
     def cells(self) -> tuple[str, ...]:
         n_updates, left = self.update - (self.first_update or 0), ""
@@ -52,8 +52,7 @@ class _RunState:
             rate = (self.changed - self.began) / n_updates
             left = duration(rate * (self.config.n_updates - self.update))
         updates = f"{self.update}/{self.config.n_updates}"
-        numbers = number(self.train), number(self.test)
-        return printable(self.name), self.state, updates, *numbers, left
+        return self.name, self.state, updates, *map(number, self.returns.values()), left
 
 
 class SweepView:
@@ -68,18 +67,16 @@ class SweepView:
         }
         self._console = Console(stderr=True)
         self._quiet, self._began = quiet, time.monotonic()
-        how: Any = {"refresh_per_second": 4, "get_renderable": self._table}
-        is_live = self._console.is_terminal and not quiet
-        self._live = Live(console=self._console, **how) if is_live else None
+        self._is_live = self._console.is_terminal and not quiet
+        self._live = Live(console=self._console, get_renderable=self._table)
 
     def __enter__(self) -> SweepView:
-        if self._live is not None:
+        if self._is_live:
             self._live.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._live.stop()
 
     @property
     def n_done(self) -> int:
@@ -100,11 +97,12 @@ class SweepView:
         if event.kind in ("retry", "failed"):
             again = "tried again" if event.kind == "retry" else "given up"
             self._print(f"{run.name} failed, {again}:\n{event.text}")
-        elif self._live is None and is_due:
+        elif not self._is_live and is_due:
             run.told = time.monotonic()
             name, state, updates, train, test, _ = run.cells()
             numbers = f" {updates} train {train} test {test}" if run.update else ""
-            self._print(f"[{self._n_ended}/{len(self._runs)}] {name} {state}{numbers}")
+            n_ended = len(self._in("done", "failed"))
+            self._print(f"[{n_ended}/{len(self._runs)}] {name} {state}{numbers}")
 
     def _print(self, text: str) -> None:
         text = printable(text, keep="\n\t")
@@ -125,24 +123,24 @@ class SweepView:
 
     def _in_order(self) -> list[_RunState]:
         """Return running runs, those next in line, the last to end, then the rest."""
-        waiting = self._in("waiting")
+        waiting, active = (
+            self._in("waiting"),
+            self._in("failed", "running", "elsewhere"),
+        )
         done = sorted(self._in("done"), key=lambda run: -run.changed)
-        active = self._in("failed") + self._in("running") + self._in("elsewhere")
         return [*active, *waiting[:_NEXT], *done, *waiting[_NEXT:]]
 
-    def _in(self, state: str) -> list[_RunState]:
-        return [run for run in self._runs.values() if run.state == state]
-
-    @property
-    def _n_ended(self) -> int:
-        return self.n_done + len(self._in("failed"))
+    def _in(self, *states: str) -> list[_RunState]:
+        runs = self._runs.values()
+        return [run for state in states for run in runs if run.state == state]
 
     def _summary(self) -> str:
         found = collections.Counter(run.state for run in self._runs.values())
         counts = ", ".join(f"{found[name]} {name}" for name in _STATES if found[name])
         passed, n_runs = time.monotonic() - self._began, len(self._runs)
         text = f"{n_runs} runs: {counts}; {duration(passed)} so far"
-        if not 0 < self._n_ended < n_runs:
+        n_ended = found["done"] + found["failed"]
+        if not 0 < n_ended < n_runs:
             return text
-        left = passed / self._n_ended * (n_runs - self._n_ended)
+        left = passed / n_ended * (n_runs - n_ended)
         return f"{text}, about {duration(left)} left"

@@ -6,13 +6,14 @@ import hashlib
 import json
 import math
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from freeproj.cli.options import json_option, out_option, quiet_option, set_option
-from freeproj.cli.output import echo, print_json
+from freeproj.cli.output import echo, number, show
 from freeproj.cli.stopping import explain, resumable
 from freeproj.storage.signals import take_stop
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from freeproj.experiments.run import Run
     from freeproj.learning.config import TrainConfig
 
-__all__ = ["Tracker", "open_trackers", "summary", "summary_text", "train"]
+__all__ = ["compared_with", "levels_text", "open_trackers", "summary", "summary_text"]
+__all__ += ["train"]
 
 
 @click.command()
@@ -32,12 +34,7 @@ __all__ = ["Tracker", "open_trackers", "summary", "summary_text", "train"]
 @quiet_option
 @json_option
 def train(
-    config: str | None,
-    settings: dict,
-    out: Path,
-    quiet: bool,
-    as_json: bool,
-    **also: bool,
+    config: str | None, settings: dict, out: Path, quiet: bool, as_json: bool, **also
 ) -> None:
     """Train an agent with the settings in CONFIG: a TOML file, or a preset.
 
@@ -56,12 +53,9 @@ def train(
         echo(f"Training with {n_threads()} thread{plural}.", err=True)
     _train(run, chosen, quiet, **also)
     found = summary(chosen, run.folder, run.log()[-1])
-    if as_json:
-        print_json(found)
-        return
-    if not quiet:
+    if not (quiet or as_json):
         echo(summary_text(chosen, found), err=True)
-    echo(run.folder)
+    show(found, run.folder, as_json)
 
 
 def _train(run: Run, config: TrainConfig, quiet: bool, **also: bool) -> None:
@@ -87,12 +81,9 @@ def _train(run: Run, config: TrainConfig, quiet: bool, **also: bool) -> None:
         with resumable(reached), progress:
             run_training(config, run.folder.parent, report=report)
     except OSError as error:
-        kept = (
-            "The run keeps its last checkpoint: fix this, then rerun the same command "
-            "to resume."
-            if run.has_checkpoint
-            else f"{run.folder} has no checkpoint: the run will start anew."
-        )
+        kept = f"{run.folder} has no checkpoint: the run will start anew."
+        if run.has_checkpoint:
+            kept = "Its last checkpoint is kept: fix this, then rerun to resume."
         echo(f"freeproj: {explain(error)} {kept}", err=True)
         raise SystemExit(1) from None
     finally:
@@ -102,44 +93,57 @@ def _train(run: Run, config: TrainConfig, quiet: bool, **also: bool) -> None:
 
 def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a finished run, with the returns to compare them with."""
-    from freeproj.findings.baselines import episode_levels
-
-    held_out = config.evaluation.task
 
     def finite(name: str) -> float | None:
         value = row.get(name, math.nan)
         return value if math.isfinite(value) else None
 
-    tests = {name: f"test/{name}/episodes" for name in config.test_maps}
-    compared: dict[str, dict[str, float] | None] = {}
-    for task in [held_out] if held_out else config.tasks:
-        known = episode_levels(task, config.n_trials, config.trials != "same_start")
-        levels = {"chance": known.chance, "best open-loop": known.blind}
-        levels["best"] = known.ceiling
-        compared[task] = None if math.isnan(known.chance) else levels
+    tests = {}
+    for name in config.test_maps:
+        prefix = f"test/{name}/episodes"
+        tests[name] = {
+            "return": finite(f"{prefix}/episode_return"),
+            "std": finite(f"{prefix}/episode_return_std"),
+            "episodes": row.get(f"{prefix}/n_finished"),
+        }
+    held_out = config.evaluation.task
     return {
         "folder": str(folder),
         "updates": row["update"],
         "steps": row["steps"],
         "train": finite("train/episode_return"),
-        "test": {
-            name: {
-                "return": finite(f"{prefix}/episode_return"),
-                "std": finite(f"{prefix}/episode_return_std"),
-                "episodes": row.get(f"{prefix}/n_finished"),
-            }
-            for name, prefix in tests.items()
-        },
-        "compare": compared,
+        "test": tests,
+        "compare": compared_with([held_out] if held_out else config.tasks, config),
     }
+
+
+def compared_with(
+    tasks: Sequence[str], config: TrainConfig
+) -> dict[str, dict[str, float] | None]:
+    """Return what an episode of each task earns by chance and at best, if known."""
+    from freeproj.findings.baselines import episode_levels
+
+    found: dict[str, dict[str, float] | None] = {}
+    for task in tasks:
+        known = episode_levels(task, config.n_trials, config.trials != "same_start")
+        levels = {"chance": known.chance, "best open-loop": known.blind}
+        levels["best"] = known.ceiling
+        found[task] = None if math.isnan(known.chance) else levels
+    return found
+
+
+def levels_text(levels: dict[str, float] | None) -> str:
+    """Write the levels of a task for people."""
+    if levels is None:
+        return "chance and best return are not known"
+    chance, blind, best = (number(value) for value in levels.values())
+    return f"chance {chance}, best open-loop policy {blind}, best possible {best}"
 
 
 def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
     """Write the summary of a run for people, with the next two commands."""
-    lines = []
     tested = {k: v for k, v in found["test"].items() if v["return"] is not None}
-    if not tested:
-        lines.append(f"test      – ({_why_missing(config)})")
+    lines = [] if tested else [f"test      – ({_why_missing(config)})"]
     for name, test in tested.items():
         what = "observation blanked" if name == "zero" else f"projection {name}"
         error = (test["std"] or 0.0) / math.sqrt(max(test["episodes"] or 1, 1))
@@ -147,10 +151,8 @@ def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
             f"test      {test['return']:.2f} ± {error:.2f} ({what}, "
             f"{test['episodes']} episodes, ± standard error)"
         )
-    for task, level in found["compare"].items():
-        known = [f"{name} {value:.2f}" for name, value in (level or {}).items()]
-        numbers = ", ".join(known) or "chance and best return are not known"
-        lines.append(f"compare   {task}: {numbers}")
+    for task, levels in found["compare"].items():
+        lines.append(f"compare   {task}: {levels_text(levels)}")
     folder = shlex.quote(found["folder"])
     lines.append(f"next      freeproj watch {folder}")
     lines.append(f"          freeproj evaluate {folder} --map random")
@@ -167,7 +169,7 @@ def _why_missing(config: TrainConfig) -> str:
 
 def open_trackers(
     folder: Path, settings: dict[str, Any], tensorboard: bool, wandb: bool
-) -> list[Tracker]:
+) -> list[_TensorBoard | _WeightsAndBiases]:
     """Open the trackers that were asked for; a folder's name is the run's stable id."""
     wanted = {_TensorBoard: tensorboard, _WeightsAndBiases: wandb}
     return [kind(folder, settings) for kind, is_wanted in wanted.items() if is_wanted]
@@ -178,21 +180,21 @@ class _TensorBoard:
         from tensorboardX import SummaryWriter
 
         self._writer = SummaryWriter(str(folder / "tensorboard"))
-        plain = ((k, v if _is_number(v) else str(v)) for k, v in settings.items())
-        self._settings = dict(plain)
-        self._last: dict[str, float] = {}
+        numbers = _numbers(settings)
+        self._settings = {k: numbers.get(k, str(v)) for k, v in settings.items()}
+        self._returns: dict[str, float] = {}
 
     def log(self, row: dict[str, Any]) -> None:
-        for name, value in _scalars(row).items():
+        for name, value in _numbers(row).items():
             self._writer.add_scalar(name, value, row["steps"])
-            self._last[name] = value
+            if name.endswith("episode_return"):
+                self._returns[name] = value
         self._writer.flush()
 
     def close(self) -> None:
         """Write the settings and the last returns to the tab of hyperparameters."""
-        returns = {k: v for k, v in self._last.items() if k.endswith("episode_return")}
-        if returns:
-            self._writer.add_hparams(self._settings, returns, name=".")
+        if self._returns:
+            self._writer.add_hparams(self._settings, self._returns, name=".")
         self._writer.close()
 
 
@@ -202,34 +204,22 @@ class _WeightsAndBiases:
     def __init__(self, folder: Path, settings: dict[str, Any]):
         import wandb
 
+        # Seeds of the same settings stand together.
         group = {k: v for k, v in settings.items() if k != "seed"}
         text = json.dumps(group, sort_keys=True, default=str)
-        self._run = wandb.init(
-            project="freeproj",
-            name=folder.name,
-            id=folder.name,
-            resume="allow",
-            # Seeds of the same settings stand together.
-            group=f"{settings['task']}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
-            config=settings,
-            dir=str(folder),
-        )
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        name = {"project": "freeproj", "name": folder.name, "id": folder.name}
+        name["group"] = f"{settings['task']}-{digest}"
+        self._run = wandb.init(**name, resume="allow", config=settings, dir=str(folder))
 
     def log(self, row: dict[str, Any]) -> None:
-        self._run.log(_scalars(row), step=row["steps"])
+        self._run.log(_numbers(row), step=row["steps"])
 
     def close(self) -> None:
         self._run.finish()
 
 
-Tracker = _TensorBoard | _WeightsAndBiases
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float)
-
-
-def _scalars(row: dict[str, Any]) -> dict[str, float]:
-    """Return the numbers of a row; missing data is left out, a gap in the curve."""
-    numbers = {k: v for k, v in row.items() if _is_number(v)}
-    return {k: float(v) for k, v in numbers.items() if not math.isnan(v)}
+def _numbers(row: dict[str, Any]) -> dict[str, float]:
+    """Return what is a number; missing data is left out, a gap in the curve."""
+    numbers = {k: v for k, v in row.items() if isinstance(v, int | float)}
+    return {k: v for k, v in numbers.items() if not math.isnan(v)}
