@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from freeproj.cli import main
-from freeproj.cli.envs import envs
+from freeproj.cli.tasks import envs
 from freeproj.envs import REGISTRY, make
 
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from freeproj.cli import main
-from freeproj.cli.play import parse_action, play
+from freeproj.cli.tasks import parse_action, play
 
 SUITS = ("spades", "diamonds", "clubs", "hearts")
 

@@ -86,7 +86,7 @@ def test_evaluation_prints_every_map_its_norm_and_what_to_compare_with(
     assert re.search(r"^random +1\.41 ", done.out, re.M)
     assert re.search(r"^zero +0\.00 ", done.out, re.M)
     assert "Training projections have norm 1.41" in done.out
-    assert "chance -0.50, best open-loop policy -0.50, best possible 1.00" in done.out
+    assert "RepeatFirst: chance -0.50, best open-loop -0.50, best 1.00." in done.out
     assert freeproj(*asked).out == done.out
     said = json.loads(freeproj(*asked, "--json").out)
     assert list(said["maps"]) == ["tile_unit", "random", "zero"]

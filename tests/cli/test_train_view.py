@@ -38,7 +38,7 @@ def test_no_data_is_null_in_json_and_a_dash_with_its_reason_in_text():
     assert found["test"]["random"]["return"] is None
     text = summary_text(config, found)
     assert "– (evaluation.every is 0, nothing was tested)" in text
-    assert "chance -3.00, best open-loop policy -3.00, best possible 6.00" in text
+    assert "chance -3.00, best open-loop -3.00, best 6.00" in text
     assert "nan" not in text
     assert number(math.nan) == "–"
 

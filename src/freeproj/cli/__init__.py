@@ -48,8 +48,8 @@ _GROUPS = {
         "figures": ("figures", "List the figures."),
     },
     "Tasks and data": {
-        "envs": ("envs", "List the tasks with sizes, chance level and best return."),
-        "play": ("play", "Play a task in the terminal."),
+        "envs": ("tasks", "List the tasks with sizes, chance level and best return."),
+        "play": ("tasks", "Play a task in the terminal."),
         "spectra": ("spectra", "Effective dimension of your data; cost of words."),
         "cite": ("about", "Print BibTeX entries for the software and the paper."),
     },

@@ -96,8 +96,8 @@ def _facts(found: Evaluation, norm: float) -> dict[str, Any]:
 
 
 def _lines(facts: dict[str, Any], n_envs: int) -> list[str]:
-    head = ("projection", "norm", "return", "± se", "episodes")
-    rows = [(*head, "first trial", "last trial")]
+    head = "projection", "norm", "return", "± se", "episodes", "first trial"
+    rows: list[tuple[str, ...]] = [(*head, "last trial")]
     for name, each in facts["maps"].items():
         trials = each["trial_returns"]
         values = each["mean"], each["standard_error"], trials[0], trials[-1]

@@ -26,12 +26,8 @@ __all__ = ["certify"]
     type=int,
     help="Trials of an episode. Default: as in the agent's training, or 4.",
 )
-@click.option(
-    "--dim", type=int, help="Numbers that the policy sees. Default: as in training."
-)
-@click.option(
-    "--frame", type=int, help="Put a frame of so many directions before the policy."
-)
+@click.option("--dim", type=int, help="Size of what it sees. Default: as in training.")
+@click.option("--frame", type=int, help="Size of a frame to put before the policy.")
 @seed_option
 @click.option(
     "--card",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freeproj.cli import options
-from freeproj.cli.output import answer_facts, show
+from freeproj.cli.output import answer_facts, columns, show
 from freeproj.cli.sweep import stated_lines
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.progress import working
@@ -31,15 +31,9 @@ _WIDE = 240
 @click.option(
     "--out", type=options.FILE, help="File: .png, .svg or .pdf. Default: NAME.png."
 )
-@click.option(
-    "--from",
-    "numbers",
-    type=options.FILE,
-    help="Draw the numbers in this .npz file instead of computing them.",
-)
+@click.option("--from", "numbers", type=options.FILE, help="Draw these numbers (.npz).")
 @click.option(
     "--runs",
-    metavar="RUNS",
     help="For figures of runs: their folder, or published:NAME. Default: the folder "
     "runs, or else the runs of `freeproj reproduce` in results.",
 )
@@ -62,8 +56,7 @@ def figure(
         dataset = _read(source) if source else None
         file = out or Path(f"{name.replace(':', '.')}.png")
         paths = make_figure(name, file, numbers, settings, dataset)
-    for path in paths:
-        click.echo(path)
+    click.echo("\n".join(map(str, paths)))
 
 
 def _usual_runs() -> Path | None:
@@ -91,10 +84,10 @@ def figures() -> None:
     """List the figures that `freeproj figure` can draw."""
     from freeproj.report.figures import FIGURES, find
 
-    width = max(map(len, FIGURES))
-    for spec in map(find, FIGURES):
-        runs = " [needs --runs]" if spec.needs_runs else ""
-        click.echo(f"{spec.name:<{width}}  {spec.title}{runs}")
+    notes = {True: " [needs --runs]", False: ""}
+    specs = map(find, FIGURES)
+    rows = [(spec.name, f"{spec.title}{notes[spec.needs_runs]}") for spec in specs]
+    click.echo(columns(rows))
 
 
 @click.command()
@@ -103,7 +96,6 @@ def figures() -> None:
     "--runs",
     "sources",
     multiple=True,
-    metavar="RUNS",
     help="A folder of runs, a dataset file or published:NAME; may be repeated.",
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="terminal")

@@ -10,8 +10,15 @@ import click
 
 from freeproj.storage.names import import_own, suggestion
 
-__all__ = ["FILE", "NamingGroup", "SpreadCommand", "import_option", "json_option"]
-__all__ += ["out_option", "quiet_option", "run_argument", "seed_option", "set_option"]
+__all__ = ["FILE", "NamingGroup", "SpreadCommand", "import_option", "jobs_option"]
+__all__ += [
+    "json_option",
+    "out_option",
+    "quiet_option",
+    "run_argument",
+    "seed_option",
+    "set_option",
+]
 __all__ += ["settings_option", "split_words", "wide_option"]
 
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -20,6 +27,11 @@ run_argument = click.argument("run", type=click.Path(path_type=Path))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 wide_option = click.option("--wide", is_flag=True, help="All columns, however wide.")
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Processes, or SLURM jobs at once. Default: one per core; all.",
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, help="Seed of the episodes."
 )

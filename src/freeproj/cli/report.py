@@ -27,9 +27,7 @@ _ONLY = click.option("--only", multiple=True, metavar="NAME", help="Only this fi
     metavar="MODULE:NAME",
     help="Ask this question of the runs too; may be repeated.",
 )
-@click.option(
-    "--with-published", is_flag=True, help="The published studies below your own runs."
-)
+@click.option("--with-published", is_flag=True, help="The published studies below.")
 @options.quiet_option
 @options.json_option
 def report(
@@ -58,9 +56,7 @@ def report(
 )
 @options.out_option("results", "Folder for runs, figures and report.html.")
 @_ONLY
-@click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes. Default: one per core."
-)
+@options.jobs_option
 @options.import_option
 @options.quiet_option
 def reproduce(

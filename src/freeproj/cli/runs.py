@@ -44,15 +44,10 @@ def runs(folder: Path, as_json: bool) -> None:
     groups = dataset.group_by("task", *dataset.axes).values() if dataset.runs else ()
     ordered = (sorted(each.runs, key=lambda run: run.seed) for each in groups)
     found = [_run_facts(run, dataset.axes) for each in ordered for run in each]
-    facts = {
-        "axes": dataset.axes,
-        "counts": dataset.health_counts(),
-        "runs": found,
-        "set_aside": [
-            {"name": str(path), "health": kind, "reason": reason}
-            for path, kind, reason in dataset.set_aside
-        ],
-    }
+    names = ("name", "health", "reason")
+    aside = [dict(zip(names, map(str, e), strict=True)) for e in dataset.set_aside]
+    counts = dataset.health_counts()
+    facts = {"axes": dataset.axes, "counts": counts, "runs": found, "set_aside": aside}
     show(facts, _run_lines(dataset, found, folder), as_json)
 
 
@@ -186,10 +181,10 @@ def _difference_line(differences: dict[str, dict[str, list]]) -> str:
         return "All settings and seeds are the same."
     parts = []
     for key, sides in differences.items():
-        texts = [
+        texts = (
             ", ".join(labels.value_text(key, value) for value in side) or "–"
             for side in sides.values()
-        ]
+        )
         parts.append(f"{key} {' against '.join(texts)}")
     what = "one setting" if len(parts) == 1 else f"{len(parts)} settings"
     return f"They differ in {what}: {'; '.join(parts)}."
@@ -221,13 +216,13 @@ def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, A
     """Yield what the seeds of each configuration of a source say together."""
     from freeproj.stats.intervals import summarise
 
-    dataset, source = named[name], name if len(named) > 1 else ""
+    dataset, source = named[name], [name] if len(named) > 1 else []
     for cell, group in dataset.group_by(*dataset.axes).items():
         which = labels.settings_text(dict(zip(dataset.axes, cell, strict=True)))
         scores = [_score(run, on) / run.settings["n_trials"] for run in group.runs]
         found = summarise([value for value in scores if math.isfinite(value)])
         yield {
-            "runs": ": ".join(part for part in (source, which) if part),
+            "runs": ": ".join([*source, which] if which else source),
             "mean": found.mean,
             "interval": found.interval and found.interval[:2],
             "seeds": found.n,
@@ -238,9 +233,9 @@ def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, A
 def _table(rows: list[dict[str, Any]]) -> str:
     cells = [("runs", "mean", "95 % interval", "seeds")]
     for row in rows:
-        name, ends, n = row["runs"], row["interval"], row["seeds"]
-        interval = ends and " to ".join(number(end, 3) for end in ends)
-        seeds = f"{n} of {n + row['without']}" if row["without"] else str(n)
+        name, n, without = row["runs"], row["seeds"], row["without"]
+        ends = row["interval"] and " to ".join(number(e, 3) for e in row["interval"])
+        seeds = f"{n} of {n + without}" if without else str(n)
         name = name if len(name) <= _WIDEST else f"{name[: _WIDEST - 1]}…"
-        cells.append((name, number(row["mean"], 3), interval or "–", seeds))
+        cells.append((name, number(row["mean"], 3), ends or "–", seeds))
     return columns(cells)

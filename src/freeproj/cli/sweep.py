@@ -52,17 +52,12 @@ _TAKEN_BY = {
 @click.option(
     "--engine", default="local", help="local, ray, slurm, or your own module:attribute."
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Number of processes, or of SLURM jobs at once. Default: one per core; all.",
-)
+@options.jobs_option
 @click.option(
     "--seeds-together",
     type=click.IntRange(min=1),
     default=1,
-    metavar="K",
-    help="Train K seeds at once in each process, task or job: for accelerators.",
+    help="Seeds that a process, task or job trains at once: for accelerators.",
 )
 @click.option("--address", help="A running Ray cluster, e.g. auto. Default: a new one.")
 @click.option("--cpus", default=1.0, help="CPUs per Ray task or SLURM job.")

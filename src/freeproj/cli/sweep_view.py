@@ -137,10 +137,12 @@ class SweepView:
     def _summary(self) -> str:
         found = collections.Counter(run.state for run in self._runs.values())
         counts = ", ".join(f"{found[name]} {name}" for name in _STATES if found[name])
-        passed, n_runs = time.monotonic() - self._began, len(self._runs)
-        text = f"{n_runs} runs: {counts}; {duration(passed)} so far"
-        n_ended = found["done"] + found["failed"]
-        if not 0 < n_ended < n_runs:
+        passed, n_ended = (
+            time.monotonic() - self._began,
+            found["done"] + found["failed"],
+        )
+        text = f"{len(self._runs)} runs: {counts}; {duration(passed)} so far"
+        if not 0 < n_ended < len(self._runs):
             return text
-        left = passed / n_ended * (n_runs - n_ended)
+        left = passed / n_ended * (len(self._runs) - n_ended)
         return f"{text}, about {duration(left)} left"

@@ -136,8 +136,7 @@ def levels_text(levels: dict[str, float] | None) -> str:
     """Write the levels of a task for people."""
     if levels is None:
         return "chance and best return are not known"
-    chance, blind, best = (number(value) for value in levels.values())
-    return f"chance {chance}, best open-loop policy {blind}, best possible {best}"
+    return ", ".join(f"{name} {number(value)}" for name, value in levels.items())
 
 
 def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
@@ -182,7 +181,7 @@ class _TensorBoard:
         self._writer = SummaryWriter(str(folder / "tensorboard"))
         numbers = _numbers(settings)
         self._settings = {k: numbers.get(k, str(v)) for k, v in settings.items()}
-        self._returns: dict[str, float] = {}
+        self._returns: dict[str, int | float] = {}
 
     def log(self, row: dict[str, Any]) -> None:
         for name, value in _numbers(row).items():
@@ -219,7 +218,7 @@ class _WeightsAndBiases:
         self._run.finish()
 
 
-def _numbers(row: dict[str, Any]) -> dict[str, float]:
+def _numbers(row: dict[str, Any]) -> dict[str, int | float]:
     """Return what is a number; missing data is left out, a gap in the curve."""
     numbers = {k: v for k, v in row.items() if isinstance(v, int | float)}
     return {k: v for k, v in numbers.items() if not math.isnan(v)}
