@@ -13,7 +13,7 @@ from freeproj import cli
 from freeproj.experiments.engines import find_engine
 from freeproj.experiments.run import run_training
 from freeproj.experiments.settings import read_config
-from freeproj.experiments.study import STUDIES
+from freeproj.experiments.study import STUDIES, read_study
 from freeproj.published import names
 from freeproj.report.figures import FIGURES
 from freeproj.report.tables import TABLES
@@ -164,3 +164,10 @@ def test_engines_that_the_documentation_names_exist():
     text = (ROOT / "docs/clusters.md").read_text(encoding="utf-8")
     for name in re.search(r"--engine ([a-z|]+)`", text)[1].split("|"):
         assert find_engine(name)
+
+
+def test_the_runs_and_programs_of_the_small_study_are_counted():
+    configs = read_study("quick").runs()
+    text = " ".join((ROOT / "docs/studies.md").read_text(encoding="utf-8").split())
+    assert f"the {len(configs)} runs of `quick` need three" in text
+    assert len({config.program for config in configs}) == 3

@@ -71,9 +71,11 @@ def test_the_demo_shows_an_agent_that_adapts(freeproj, tmp_path):
     done = freeproj("demo", "--out", tmp_path, "--json")
     assert done.code == 0
     found = json.loads(done.out)
-    agent, blind = found["agent"], found["blind"]
-    assert agent[-1] > agent[0] + 0.3
-    assert agent[-1] > max(blind) + 0.5
+    frame = found["frame"]
+    assert frame[-1] >= 0.9
+    assert frame[-1] > frame[0] + 0.3
+    assert frame[-1] > max(found["blanked"]) + 0.5
+    assert frame[-1] > max(found["ordinary"]) + 0.3
     image = pytest.importorskip("PIL.Image")
     with image.open(found["gif"]) as gif:
         assert gif.n_frames > 30
