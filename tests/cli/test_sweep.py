@@ -86,7 +86,8 @@ def test_a_dry_run_lists_and_counts_and_measures_nothing(
     first, second, *rest = ended.out.splitlines()[6:]
     assert "HigherLower gru ℓ=4 seed 0" in first
     assert "finished" in first
-    assert done.folder.name in first
+    assert done.folder.match(first.split()[-1])
+    assert max(map(len, ended.out.splitlines())) <= 80
     assert "to do" in second
     assert rest[0] == "2 runs of 1 configuration, 1 to do."
     assert "too few seeds for a verdict" in rest[1]
@@ -100,7 +101,17 @@ def test_a_dry_run_names_every_setting_that_differs(freeproj, tmp_path):
     ended = freeproj("sweep", path, "--out", tmp_path / "runs", "--dry-run")
     names = [line.split(" seed ")[0] for line in ended.out.splitlines()[:4]]
     assert len(set(names)) == 4
-    assert "projection.family=gaussian ppo.discount=0.9" in names[2]
+    assert "family=gaussian discount=0.9" in names[2]
+
+
+def test_a_dry_run_leaves_out_settings_that_follow_from_others(freeproj, tmp_path):
+    ended = freeproj("sweep", "quick", "--out", tmp_path / "runs", "--dry-run")
+    names = {
+        line.split(" seed ")[0] for line in ended.out.splitlines() if "to do" in line
+    }
+    assert "HigherLower gru ℓ=1 family=qr encoder=none" in names
+    assert "StatelessCartPole gru ℓ=1 family=haar encoder=frame" in names
+    assert len([name for name in names if "=" in name]) == 6
 
 
 def test_an_estimate_says_what_the_runs_take(freeproj, study, tmp_path, monkeypatch):

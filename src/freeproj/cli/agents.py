@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freeproj.cli import options
-from freeproj.cli.output import columns, echo, number, show
+from freeproj.cli.output import columns, echo, fill, number, show
 from freeproj.cli.train import compared_with, levels_text
 from freeproj.experiments.progress import working
 
@@ -73,12 +73,12 @@ def evaluate(
         "action_map": config.evaluation.action_map,
         "maps": {name: _facts(each, norms[name]) for name, each in found.items()},
     }
-    lines = _lines(facts, config.evaluation.n_envs)
     levels = compared_with(tasks, config).items()
-    lines += [f"{name}: {levels_text(each)}." for name, each in levels]
+    notes = [f"{name}: {levels_text(each)}." for name, each in levels]
     if not task and action_map is None and (run / "final.json").is_file():
-        lines += _last_test(run, tuple(found))
-    show(facts, lines, as_json)
+        notes += _last_test(run, tuple(found))
+    lines = _lines(facts, config.evaluation.n_envs)
+    show(facts, [*lines, *map(fill, notes)], as_json)
 
 
 def _facts(found: Evaluation, norm: float) -> dict[str, Any]:
@@ -206,9 +206,9 @@ def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> Non
         write_hub(loaded.agent, loaded.config, hub, card, run.name)
     lines = []
     for name, found in card["returns"].items():
-        trials = "  ".join(number(value, 3) for value in found["trials"])
+        trials = " ".join(number(value, 3) for value in found["trials"])
         mean = f"{number(found['mean'], 3)} a trial"
-        lines.append(f"{name:<11}{mean}; by trial  {trials}")
+        lines.append(fill(f"{name:<11}{mean}; by trial {trials}", indent=11))
     lines += [str(path) for path in (file, hub) if path is not None]
     show(card, lines, as_json)
 

@@ -1,13 +1,12 @@
 """`freeproj certify`: does an agent adapt to projections it has never seen?"""
 
-import textwrap
 from pathlib import Path
 from typing import Any
 
 import click
 
 from freeproj.cli.options import FILE, json_option, seed_option
-from freeproj.cli.output import echo, show
+from freeproj.cli.output import echo, fill, show
 from freeproj.experiments.progress import working
 from freeproj.storage.names import import_name, is_import_name
 
@@ -65,7 +64,7 @@ def certify(
     for card in cards:
         found.save(card)
     *lines, sentence = str(found).splitlines()
-    told = [*lines, *textwrap.wrap(sentence, 79), *map(str, cards)]
+    told = [*lines, fill(sentence), *map(str, cards)]
     show(found.to_dict(), told, as_json)
     if require is not None and not found.meets(require):
         echo(f"freeproj: required `{require}`, found `{found.verdict}`.", err=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from freeproj.cli import options
-from freeproj.cli.output import answer_facts, columns, show
+from freeproj.cli.output import answer_facts, columns, fill, show
 from freeproj.cli.sweep import stated_lines
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.progress import working
@@ -177,10 +176,7 @@ def _text(study: Dataset, width: int) -> str:
     from freeproj.report.tables import format_table
 
     stated = "\n".join(stated_lines(study.meta.get("stated", {})))
-    answers = [
-        textwrap.fill(f"- {answer}", width, subsequent_indent="  ")
-        for answer in _answers(study)
-    ]
+    answers = [fill(f"- {answer}", width, indent=2) for answer in _answers(study)]
     table = format_table("table-maps", study, width=width)
     parts = _line(study), stated.rstrip(), table.rstrip(), "\n".join(answers)
     return "\n\n".join(part for part in parts if part)

@@ -9,6 +9,7 @@ import json
 import math
 import re
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +18,15 @@ import click
 
 from freeproj.storage.names import printable
 
-__all__ = ["answer_facts", "columns", "echo", "number", "print_in_any_encoding", "show"]
+__all__ = [
+    "answer_facts",
+    "columns",
+    "echo",
+    "fill",
+    "number",
+    "print_in_any_encoding",
+    "show",
+]
 
 _NUMBER = re.compile(r"[-+~≤≥]?\d[\d.,/]*( (s|min|h|d)| (to|of) -?[\d.]+)?$|–$|$")
 _NEAREST = str.maketrans(
@@ -67,6 +76,12 @@ def answer_facts(answer: Any) -> dict[str, Any]:
         "interval": pooled and pooled.interval and pooled.interval[:2],
         "comparisons": len(answer.findings),
     }
+
+
+def fill(text: str, width: int = 79, indent: int = 0) -> str:
+    """Break a text into lines; all but the first are indented."""
+    wrapped = {"width": width, "subsequent_indent": indent * " "}
+    return textwrap.fill(text, break_on_hyphens=False, **wrapped)
 
 
 def number(value: Any, digits: int = 2) -> str:

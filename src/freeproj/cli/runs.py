@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import click
 import numpy as np
 
 from freeproj.cli.options import json_option
-from freeproj.cli.output import answer_facts, columns, echo, number, show
+from freeproj.cli.output import answer_facts, columns, echo, fill, number, show
 from freeproj.experiments import measures
 from freeproj.experiments.dataset import Dataset, read_dataset
 from freeproj.experiments.progress import working
@@ -135,9 +134,8 @@ def compare(sources: tuple, along: str | None, on: str | None, as_json: bool) ->
     what = f"Return per trial on {labels.map_title(on)}"
     head = f"{what}, last three evaluations of each run"
     differ = [_difference_line(differences)] if len(named) > 1 else []
-    lines = [*map(str, answers), *differ]
-    wrapped = [textwrap.fill(line, 79, break_on_hyphens=False) for line in lines]
-    show(facts, [head, "", _table(rows), "", *wrapped], as_json)
+    told = [fill(line) for line in (*map(str, answers), *differ)]
+    show(facts, [head, "", _table(rows), "", *told], as_json)
 
 
 def _read(source: str) -> Dataset:

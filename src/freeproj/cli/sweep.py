@@ -1,9 +1,7 @@
 """`freeproj sweep`: all runs of a study, here or on a cluster."""
 
 import collections
-import functools
 import sys
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +10,9 @@ import click
 from click.core import ParameterSource
 
 from freeproj.cli import options
-from freeproj.cli.output import columns, echo, show
+from freeproj.cli.output import columns, echo, fill, show
 from freeproj.cli.stopping import resumable
-from freeproj.cli.sweep_view import SweepView
+from freeproj.cli.sweep_view import SweepView, cell_names
 from freeproj.experiments.progress import working
 from freeproj.findings.labels import duration
 from freeproj.storage.names import named_by
@@ -143,7 +141,6 @@ def _plan(configs: tuple, stated: Any, out: Path) -> dict[str, Any]:
     """Return the runs with their states, and which effects the study can find."""
     from freeproj.experiments.engines import split_finished
     from freeproj.experiments.run import run_folder
-    from freeproj.experiments.study import cell_names
     from freeproj.stats import power_line
 
     waiting, names = set(split_finished(configs, out)[0]), cell_names(configs)
@@ -168,21 +165,21 @@ def _plan(configs: tuple, stated: Any, out: Path) -> dict[str, Any]:
 
 def _plan_lines(plan: dict[str, Any]) -> list[str]:
     runs, n = plan["runs"], plan["configurations"]
-    rows = [
-        (f"{run['configuration']} seed {run['seed']}", run["state"], run["folder"])
-        for run in runs
-    ]
+    rows = []
+    for run in runs:
+        name = f"{run['configuration']} seed {run['seed']}"
+        end = run["folder"].rpartition("-")[2]  # enough for a shell
+        rows.append((name, run["state"], f"*-{end}"))
     total = f"{len(runs)} runs of {n} configuration{'s' * (n != 1)}, {plan['to_do']}"
     stated = stated_lines(plan["stated"])
-    return [*stated, columns(rows), f"{total} to do.", plan["power"]]
+    return [*stated, columns(rows), f"{total} to do.", fill(plan["power"])]
 
 
 def stated_lines(stated: Mapping[str, Any]) -> list[str]:
     """Write what a study stated before it ran."""
     if not stated:
         return []
-    wrap = functools.partial(textwrap.fill, width=79, subsequent_indent=12 * " ")
-    lines = [wrap(f"  {name:<9} {value}") for name, value in stated.items()]
+    lines = [fill(f"  {name:<9} {value}", indent=12) for name, value in stated.items()]
     return ["Stated before the study ran:", *lines, ""]
 
 

@@ -18,13 +18,33 @@ from freeproj.experiments.progress import held_out
 from freeproj.findings.labels import duration
 from freeproj.storage.names import printable
 
-__all__ = ["SweepView"]
+__all__ = ["SweepView", "cell_names"]
 
+_NAMED = ("task", "memory", "projection.length")
 _EVERY = 30.0  # seconds between two lines about one run, where there is no terminal
 _NEXT = 4  # waiting runs that are shown before those that are done
 _STATES = ("done", "running", "waiting", "elsewhere", "failed")
 _STYLES = {"running": "bold", "failed": "red", "elsewhere": "dim", "done": "green"}
 _AFTER = {"started": "running", "row": "running", "retry": "waiting"}
+
+
+def cell_names(configs: Sequence[Any]) -> list[str]:
+    """Name each run: task, memory, ℓ, and what else differs and does not follow."""
+    from freeproj.experiments.settings import flat
+
+    plain = [flat(config) for config in configs]
+    kept: list[str] = [*_NAMED]
+    for key in plain[0]:
+        cells = [tuple(settings[name] for name in kept) for settings in plain]
+        pairs = {(cell, s[key]) for cell, s in zip(cells, plain, strict=True)}
+        if key != "seed" and len(pairs) > len(set(cells)):
+            kept.append(key)
+    names = []
+    for config, settings in zip(configs, plain, strict=True):
+        told = f"{'+'.join(config.tasks)} {config.memory} ℓ={config.projection.length}"
+        more = (f"{key.split('.')[-1]}={settings[key]}" for key in kept[len(_NAMED) :])
+        names.append(" ".join([told, *more]))
+    return names
 
 
 class _RunState:
@@ -59,8 +79,6 @@ class SweepView:
     """Display of the events of a sweep; `n_done` counts the runs that are done."""
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
-        from freeproj.experiments.study import cell_names
-
         self._runs = {
             config: _RunState(config, f"{name} seed {config.seed}")
             for config, name in zip(configs, cell_names(configs), strict=True)
@@ -116,7 +134,11 @@ class SweepView:
             table.add_column(name, justify=justify, no_wrap=True)
         runs, room = self._in_order(), max(4, self._console.height - 9)
         for run in runs[:room]:
-            table.add_row(*run.cells(), style=_STYLES.get(run.state, ""))
+            name, *cells = run.cells()
+            (name, seed), room_for = name.rsplit(" seed ", 1), self._console.width - 56
+            name = name if len(name) <= room_for else f"{name[: room_for - 1]}…"
+            style = _STYLES.get(run.state, "")
+            table.add_row(f"{name} seed {seed}", *cells, style=style)
         more = collections.Counter(run.state for run in runs[room:])
         hidden = ", ".join(f"{count} {state}" for state, count in more.items())
         return Group(table, *([f"… and {hidden}"] if hidden else []), self._summary())

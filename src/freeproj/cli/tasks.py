@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from freeproj.cli.options import json_option
-from freeproj.cli.output import columns, show
+from freeproj.cli.output import columns, fill, show
 from freeproj.cli.stopping import exit_code
 from freeproj.storage.signals import waiting
 
@@ -59,7 +58,7 @@ def envs(name: str | None, as_json: bool) -> None:
     levels = [baselines(env.name) for env in tasks]
     found = list(map(_facts, tasks, levels))
     rows = [_LINE.format(*row) for row in (_HEAD, *map(_row, found, levels))]
-    show(found, [*rows, "", textwrap.fill(_LEGEND, 79)], as_json)
+    show(found, [*rows, "", fill(_LEGEND)], as_json)
 
 
 def _facts(env: Environment, known: Baselines | None) -> dict[str, Any]:
