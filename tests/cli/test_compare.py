@@ -5,6 +5,7 @@ import json
 import pytest
 
 from fake_study import write_study
+from freeproj.cli.runs import _table
 from freeproj.experiments.agents import load_agent
 
 
@@ -40,3 +41,22 @@ def test_shipped_agents_have_the_returns_of_their_cards(freeproj):
     assert found["rows"][0]["mean"] == pytest.approx(mean)
     tasks = found["differences"]["task"]
     assert tasks == {"cartpole": ["StatelessCartPole"], "flash-cards": ["FlashCards"]}
+
+
+def test_long_names_are_told_apart_in_eighty_columns():
+    same = "published:invariant: Noisy Stateless CartPole, ℓ = 1, fixed bases"
+    names = [f"{same}, {encoder}" for encoder in ("with a frame", "without one")]
+    row = {"mean": 0.5, "interval": (-0.123, 0.456), "seeds": 10, "without": 2}
+    text = _table([row | {"runs": name} for name in names])
+    assert max(map(len, text.splitlines())) <= 80
+    assert all(text.count(end) == 1 for end in ("with a frame", "without one"))
+    assert text.count("-0.123 to 0.456") == 2
+
+
+def test_what_an_older_version_had_no_setting_for_does_not_differ(freeproj):
+    ended = freeproj(
+        "compare", "published:storage", "published:sign-or-scale", "--json"
+    )
+    differ = json.loads(ended.out)["differences"]
+    assert not {"encoder", "frame_size", "frame_threshold"} & set(differ)
+    assert differ["projection.length"]["published:storage"] == [1, 2, 4, 8]

@@ -57,7 +57,7 @@ def test_results_of_other_codebases_stand_in_the_same_table(freeproj, tmp_path):
     ("arguments", "message"),
     [
         (["table-result", "--runs", "."], "Did you mean `table-results`?"),
-        (["table-results"], "Give the results: --runs FOLDER"),
+        (["table-results"], "Give --runs: a folder, a dataset file"),
         (["table-results", "--runs", "nosuch"], "nosuch"),
     ],
 )

@@ -117,7 +117,7 @@ def table(
 
     TABLES.resolve(name)
     if not sources:
-        raise ValueError("Give the results: --runs FOLDER (or published:NAME).")
+        raise ValueError("Give --runs: a folder, a dataset file or published:NAME.")
     with working(name):
         width = _table_width(wide or out is not None)
         form = "json" if as_json else form

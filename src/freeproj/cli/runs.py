@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "runs"]
 
-_WIDEST = 42  # of a name, so that a row fits 80 columns
+_WIDEST = 42  # of a line of a name, so that a row fits 80 columns
+_MOST = 12  # settings that are named
 
 
 @click.command()
@@ -163,15 +165,24 @@ def _read(source: str) -> Dataset:
 
 def _differences(named: dict[str, Dataset]) -> dict[str, dict[str, list]]:
     """Return the settings whose values differ between sources, with the values."""
+    from freeproj.experiments.settings import flat_settings
+
+    usual = flat_settings({"written_by": {}})  # for runs older than a setting
     runs = [run for dataset in named.values() for run in dataset.runs]
-    values = {
-        key: {
-            name: sorted({run.settings.get(key) for run in dataset.runs}, key=str)
+    differ = {}
+    for key in dict.fromkeys(key for run in runs for key in run.settings):
+        values = {
+            name: {run.settings.get(key, usual.get(key)) for run in dataset.runs}
             for name, dataset in named.items()
         }
-        for key in dict.fromkeys(key for run in runs for key in run.settings)
-    }
-    return {k: v for k, v in values.items() if len(set(map(tuple, v.values()))) > 1}
+        if len(set(map(frozenset, values.values()))) > 1:
+            differ[key] = {name: sorted(v, key=_order) for name, v in values.items()}
+    return differ
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    is_number = isinstance(value, int | float)
+    return not is_number, value if is_number else str(value)
 
 
 def _difference_line(differences: dict[str, dict[str, list]]) -> str:
@@ -180,11 +191,13 @@ def _difference_line(differences: dict[str, dict[str, list]]) -> str:
     parts = []
     for key, sides in differences.items():
         texts = (
-            ", ".join(labels.value_text(key, value) for value in side) or "–"
+            ", ".join(labels.value_text(key, value) for value in side)
             for side in sides.values()
         )
         parts.append(f"{key} {' against '.join(texts)}")
     what = "one setting" if len(parts) == 1 else f"{len(parts)} settings"
+    if len(parts) > _MOST:
+        parts[_MOST:] = [f"{len(parts) - _MOST} more (--json has all)"]
     return f"They differ in {what}: {'; '.join(parts)}."
 
 
@@ -231,9 +244,10 @@ def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, A
 def _table(rows: list[dict[str, Any]]) -> str:
     cells = [("runs", "mean", "95 % interval", "seeds")]
     for row in rows:
-        name, n, without = row["runs"], row["seeds"], row["without"]
+        n, without = row["seeds"], row["without"]
         ends = row["interval"] and " to ".join(number(e, 3) for e in row["interval"])
         seeds = f"{n} of {n + without}" if without else str(n)
-        name = name if len(name) <= _WIDEST else f"{name[: _WIDEST - 1]}…"
+        name, *rest = textwrap.wrap(row["runs"], _WIDEST, subsequent_indent="  ")
         cells.append((name, number(row["mean"], 3), ends or "–", seeds))
+        cells += [(line, "", "", "") for line in rest]
     return columns(cells)

@@ -1,4 +1,4 @@
-"""`freeproj envs` and `freeproj play`: the tasks, and a person in the agent's place."""
+"""`freeproj envs` and `freeproj play`: list the tasks, play one in the terminal."""
 
 from __future__ import annotations
 
