@@ -95,6 +95,14 @@ def test_evaluation_prints_every_map_its_norm_and_what_to_compare_with(
         assert numbers["standard_error"] >= 0
 
 
+def test_a_norm_is_that_of_the_projection_without_the_scaling(freeproj, tmp_path):
+    scaled = ("smoke", "--set", "normalize_observations=true", "--set", "n_updates=1")
+    small = ("--set", "n_trials=1", "--set", "evaluation.n_envs=2", "--quiet")
+    run = freeproj("train", *scaled, *small, "--out", tmp_path).out.strip()
+    said = json.loads(freeproj("evaluate", run, "--map", "tile", "--json").out)
+    assert said["maps"]["tile"]["norm"] == pytest.approx(said["training_norm"])
+
+
 def test_evaluation_can_relabel_the_actions(trained, freeproj):
     asked = ("evaluate", trained, "--maps", "zero", "--json")
     plain, relabelled = (

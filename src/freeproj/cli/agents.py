@@ -65,7 +65,8 @@ def evaluate(
     held_out = task or config.evaluation.task
     tasks = [held_out] if held_out else list(config.tasks)
     other = tasks[0] if len(tasks) == 1 else ""  # the norm may depend on the task
-    norms = map_norms(config.evaluation_env(other), tuple(found))
+    plain = dataclasses.replace(config, normalize_observations=False)
+    norms = map_norms(plain.evaluation_env(other), tuple(found))  # of maps alone
     facts = {
         "tasks": tasks,
         "n_trials": config.n_trials,
