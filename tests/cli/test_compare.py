@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from fake_dataset import fake_dataset
 from fake_study import write_study
 from freeproj.cli.runs import _table
 from freeproj.experiments.agents import load_agent
@@ -41,6 +42,13 @@ def test_shipped_agents_have_the_returns_of_their_cards(freeproj):
     assert found["rows"][0]["mean"] == pytest.approx(mean)
     tasks = found["differences"]["task"]
     assert tasks == {"cartpole": ["StatelessCartPole"], "flash-cards": ["FlashCards"]}
+
+
+def test_runs_that_were_never_tested_are_refused(freeproj, tmp_path):
+    untested = fake_dataset({"encoder": ("none", "frame")}, n_seeds=3, maps=())
+    ended = freeproj("compare", untested.save(tmp_path / "untested.npz"))
+    assert ended.code == 2
+    assert "None of these runs was tested; `freeproj evaluate`" in ended.err
 
 
 def test_long_names_are_told_apart_in_eighty_columns():

@@ -129,8 +129,12 @@ def compare(sources: tuple, along: str | None, on: str | None, as_json: bool) ->
             raise ValueError(f"{source}: no run was tested on {on!r}.")
     named = {_name(source, found): dataset for source, dataset in found.items()}
     on = on or next(iter(found.values())).test_map
-    answers, differences = _answers(named, along, on), _differences(named)
     rows = [row for name in named for row in _rows(name, named, on)]
+    if not any(row["seeds"] for row in rows):
+        raise ValueError(
+            "None of these runs was tested; `freeproj evaluate` tests one."
+        )
+    answers, differences = _answers(named, along, on), _differences(named)
     facts = {"on": on, "differences": differences, "rows": rows}
     facts["answers"] = [answer_facts(answer) for answer in answers]
     what = f"Return per trial on {labels.map_title(on)}"
