@@ -2,11 +2,12 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 from freeproj.cli.train import summary, summary_text
 from freeproj.experiments.progress import TrainProgress, number
-from freeproj.experiments.settings import read_config
+from freeproj.experiments.settings import SHIPPED, read_config
 
 ROW = {
     "update": 4,
@@ -41,6 +42,11 @@ def test_no_data_is_null_in_json_and_a_dash_with_its_reason_in_text():
     assert "chance -3.00, best open-loop -3.00, best 6.00" in text
     assert "nan" not in text
     assert number(math.nan) == "–"
+
+
+def test_the_help_names_every_preset(freeproj):
+    told = set(re.findall(r"\w+", freeproj("train", "--help").out))
+    assert set(SHIPPED) <= told
 
 
 def test_progress_names_a_test_only_where_there_is_one(capsys):

@@ -38,9 +38,10 @@ def train(
 ) -> None:
     """Train an agent with the settings in CONFIG: a TOML file, or a preset.
 
-    Presets: smoke (seconds), demo, laptop (minutes), in_context, paper, release.
-    Without CONFIG the settings are the paper's. Rerun the same command to resume an
-    interrupted run; a finished run is not trained again.
+    Presets: smoke (seconds), demo, frame, laptop, in_context, curriculum (minutes),
+    paper, release, separated (for accelerators). Without CONFIG the settings are the
+    paper's. Rerun the same command to resume an interrupted run; a finished run is not
+    trained again.
     """
     from freeproj.experiments.run import open_run
     from freeproj.experiments.settings import read_config
