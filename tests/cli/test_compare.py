@@ -51,6 +51,19 @@ def test_runs_that_were_never_tested_are_refused(freeproj, tmp_path):
     assert "None of these runs was tested; `freeproj evaluate`" in ended.err
 
 
+def test_no_interval_lies_above_the_best_possible_return(freeproj, tmp_path):
+    runs = fake_dataset(
+        {"memory": ("gru", "s5")},
+        n_seeds=3,
+        trial_return=lambda settings, name: 0.95,
+        noise=0.2,
+        task="RepeatFirst",
+    )
+    ended = freeproj("compare", runs.save(tmp_path / "runs.npz"), "--json")
+    highs = [row["interval"][1] for row in json.loads(ended.out)["rows"]]
+    assert max(highs) == 1.0
+
+
 def test_long_names_are_told_apart_in_eighty_columns():
     same = "published:invariant: Noisy Stateless CartPole, ℓ = 1, fixed bases"
     names = [f"{same}, {encoder}" for encoder in ("framed", "unframed")]

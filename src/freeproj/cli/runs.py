@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -236,13 +236,26 @@ def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, A
         which = labels.settings_text(dict(zip(dataset.axes, cell, strict=True)))
         scores = [_score(run, on) / run.settings["n_trials"] for run in group.runs]
         found = summarise([value for value in scores if math.isfinite(value)])
+        low, high = (found.interval or (None, None))[:2]
+        if high is not None:
+            high = min(high, _best(group.runs[0].settings))
         yield {
             "runs": ": ".join([*source, which] if which else source),
             "mean": found.mean,
-            "interval": found.interval and found.interval[:2],
+            "interval": None if high is None else (low, high),
             "seeds": found.n,
             "without": len(group) - found.n,
         }
+
+
+def _best(settings: Mapping[str, Any]) -> float:
+    """Return the best possible return of a trial; infinity where it is not known."""
+    from freeproj.findings.baselines import episode_levels
+
+    n, fresh = settings["n_trials"], settings.get("trials") == "fresh_start"
+    task = settings.get("evaluation.task") or settings["task"]
+    best = episode_levels(task, n, fresh).ceiling / n
+    return math.inf if math.isnan(best) else best
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
