@@ -264,7 +264,8 @@ def _table(rows: list[dict[str, Any]]) -> str:
         n, without = row["seeds"], row["without"]
         ends = row["interval"] and " to ".join(number(e, 3) for e in row["interval"])
         seeds = f"{n} of {n + without}" if without else str(n)
-        name, *rest = textwrap.wrap(row["runs"], _WIDEST, subsequent_indent="  ")
+        wrapped = textwrap.wrap(row["runs"], _WIDEST, subsequent_indent="  ")
+        name, *rest = wrapped or [""]
         cells.append((name, number(row["mean"], 3), ends or "–", seeds))
         cells += [(line, "", "", "") for line in rest]
     return columns(cells)
