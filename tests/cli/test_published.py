@@ -2,15 +2,17 @@
 
 import json
 
-from freeproj.published import names
+from freeproj.published import load, names
 
 
 def test_the_command_lists_prints_and_suggests(freeproj):
+    assert max(map(len, freeproj("published").out.splitlines())) <= 80
     listed = json.loads(freeproj("published", "--json").out)["studies"]
     assert {each["study"] for each in listed} == set(names())
     shown = freeproj("published", "why-table-1").out
     assert "Repeat Previous (chance -0.49" in shown
-    assert "\n  looks     1\n" in shown
+    looks = load("why-table-1").meta["stated"]["looks"]
+    assert f"\n  looks     {looks}\n" in shown
     assert max(map(len, shown.splitlines())) <= 80
     cells = json.loads(freeproj("published", "why-table-1", "--json").out)["cells"]
     paper = [c["paper_raw"] for c in cells if c["cell"]["task"] == "RepeatPrevious"]

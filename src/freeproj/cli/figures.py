@@ -164,12 +164,11 @@ def _line(study: Dataset) -> str:
     spread = " to ".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
     looks = told.get("looks", 1)
     judged = f"; judged {looks} times as seeds came in" if looks > 1 else ""
-    return (
-        f"{told['study']}: {told['runs']} runs, {spread} seeds per configuration, "
-        f"{len(by_task)} task{'s' * (len(by_task) != 1)}{judged}\n  "
-        f"{told['cpu_hours']} CPU hours, {told['date']}, version {told['version']}: "
-        f"{told['command']}"
-    )
+    tasks = f"{len(by_task)} task{'s' * (len(by_task) != 1)}"
+    what = f"{told['runs']} runs, {spread} seeds per configuration, {tasks}{judged}"
+    made = f"{told['cpu_hours']} CPU hours, {told['date']}, version {told['version']}"
+    head = fill(f"{told['study']}: {what}; {made}:", indent=2)
+    return f"{head}\n  {told['command']}"
 
 
 def _text(study: Dataset, width: int) -> str:
