@@ -1,4 +1,4 @@
-"""`freeproj figure`, `figures`, `table` and `published`: results to look at."""
+"""`freeproj figure`, `figures`, `table` and `published`: results, printed or drawn."""
 
 from __future__ import annotations
 
