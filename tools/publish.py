@@ -51,13 +51,18 @@ def main() -> None:
     left_out = sum(run.health != "finished" for run in dataset.runs)
     records = {run.name: compact(run) for run in balanced(finished)}
     hours = sum(run.seconds for run in finished if np.isfinite(run.seconds)) / 3600
+    before = [read_dataset(n).meta for n in chosen.runs if n.startswith("published:")]
+    new = any(run.folder for run in finished)
+    made_by = [*(each["version"] for each in before), *[__version__] * new]
+    versions = sorted({*made_by})
+    today = datetime.date.today().isoformat()
     path = PUBLISHED / f"{chosen.study}.npz"
     meta = {
         "command": chosen.command,
-        "version": __version__,
+        "version": " and ".join(versions),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "cpu_hours": round(hours, 2),
-        "date": datetime.date.today().isoformat(),
+        "date": today if new else before[-1]["date"],
         "left_out": left_out + len(dataset.set_aside),
         # As stated for these runs: the study's file may change before the next ones.
         "stated": stated_before(chosen.study),
@@ -78,7 +83,8 @@ def name_today(run: RunRecord) -> str:
 def balanced(runs: list[RunRecord]) -> list[RunRecord]:
     """Keep, within each arm of a task, the seeds that every one of its cells has."""
     dataset, kept = Dataset(tuple(runs)), []
-    for group in dataset.group_by(*ARMS).values():
+    known = {key for run in runs for key in run.settings}
+    for group in dataset.group_by(*(arm for arm in ARMS if arm in known)).values():
         cells = group.group_by(*group.axes).values()
         shared = set.intersection(*({run.seed for run in cell.runs} for cell in cells))
         kept += [run for run in group.runs if run.seed in shared]
