@@ -45,7 +45,8 @@ def test_epoch_of_updates(memory):
                 name: lambda plain=plain: epoch(plain, agent, batches)
                 for name, plain in STRAIGHTFORWARD[memory].items()
             },
-        }
+        },
+        repeats=3,  # a minute of S5's plain versions
     )
     flops = N_MINIBATCHES * N_BATCH * N_TIMES * flops_of_sample(agent)
     peak = 2 * PEAK_SIZE**3 / seconds["peak"]

@@ -7,13 +7,12 @@ the time to draw new starts is printed beside. Minima over repeats.
     python -m pytest benchmarks/test_envs_speed.py -n 0 -s
 """
 
-import time
 import warnings
 
 import jax
 import jax.numpy as jnp
 import pytest
-from timing import say
+from timing import best, say
 
 from freeproj.envs import REGISTRY
 from random_play import draw_actions, draw_keys
@@ -66,8 +65,8 @@ def our_rates(env, n_envs):
     keys = draw_keys((N_STEPS, n_envs))
     actions = jnp.asarray(draw_actions(env, N_STEPS, n_envs))
     start = reset(keys[0])
-    seconds = fastest(lambda: jax.block_until_ready(roll(start, keys, actions)))
-    seconds_reset = fastest(lambda: jax.block_until_ready(reset(keys[0])))
+    seconds = best(roll, start, keys, actions, repeats=5)
+    seconds_reset = best(reset, keys[0], repeats=5)
     return N_STEPS * n_envs / seconds, n_envs / seconds_reset
 
 
@@ -98,14 +97,4 @@ def popgym_rate(family, env):
             if terminated or truncated:
                 oracle.reset()
 
-    return N_POPGYM_STEPS / fastest(loop)
-
-
-def fastest(work, n_repeats=5):
-    work()
-    seconds = []
-    for _ in range(n_repeats):
-        before = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - before)
-    return min(seconds)
+    return N_POPGYM_STEPS / best(loop, repeats=5)

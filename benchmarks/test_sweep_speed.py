@@ -20,7 +20,7 @@ from freeproj.learning.many_seeds import train_seeds
 from freeproj.learning.train import train
 from freeproj.storage.threads import SINGLE_THREAD, n_cores
 
-N_UPDATES, N_TURNS, TARGET = 8, 3, 1.1
+N_UPDATES, N_TURNS, TARGET = 8, 2, 1.1
 
 
 @pytest.mark.parametrize("memory", ["gru", "s5"])

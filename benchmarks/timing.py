@@ -1,7 +1,7 @@
 """What the benchmarks share: minima over repeats, and one line for each ratio.
 
 `BENCHMARK_CLOCK=cpu` counts processor time instead of seconds: for a busy machine, and
-only where one thread works.
+only where one thread works. `BENCHMARK_REPEATS=1` tries whether all of them run.
 """
 
 import os
@@ -17,6 +17,7 @@ __all__ = ["RESULTS", "adopt", "best", "clock", "compare", "in_turns", "run", "s
 RESULTS: list[tuple[str, bool]] = []
 
 _BUSY = os.environ.get("BENCHMARK_CLOCK") == "cpu"
+_MOST_REPEATS = int(os.environ.get("BENCHMARK_REPEATS", "100"))
 clock = time.process_time if _BUSY else time.perf_counter
 
 
@@ -31,7 +32,7 @@ def in_turns(jobs, repeats=5):
     for job in jobs.values():
         jax.block_until_ready(job())
     seconds = dict.fromkeys(jobs, float("inf"))
-    for _ in range(repeats):
+    for _ in range(min(repeats, _MOST_REPEATS)):
         for name, job in jobs.items():
             start = clock()
             jax.block_until_ready(job())

@@ -95,8 +95,7 @@ def test_several_tasks_may_be_listed():
         ({"memory": "lstmm"}, "Did you mean `lstm`"),
         ({"ppo.discount": 1.5}, "discount"),
         ({"ppo.learning_rate": 0}, "learning_rate"),
-        ({"ppo.averaging": 1.0}, "`averaging` must lie in"),
-        ({"ppo.advantage_floor": -0.1}, "`advantage_floor` must lie in"),
+        ({"ppo.averaging": 0.9}, "No setting `ppo.averaging`"),
         ({"ppo.learning_rate_schedule": "x"}, "learning_rate_schedule"),
         ({"projection.length": 3}, "nearest"),
         ({"projection.n_generators": 3}, "not both"),
@@ -108,6 +107,11 @@ def test_several_tasks_may_be_listed():
 def test_settings_that_make_no_sense_are_refused_with_their_rule(settings, message):
     with pytest.raises(ValueError, match=message):
         read_config("smoke", settings)
+
+
+def test_settings_that_were_removed_may_be_listed_at_zero():
+    removed = {"ppo.averaging": 0.0, "ppo.advantage_floor": 0.0}
+    assert read_config("smoke", removed) == read_config("smoke")
 
 
 def test_files_that_are_not_there_or_not_toml_are_refused(tmp_path):

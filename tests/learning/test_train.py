@@ -14,7 +14,7 @@ from freeproj.learning.config import (
     PPOConfig,
     TrainConfig,
 )
-from freeproj.learning.evaluate import EpisodeStats, evaluation_inputs, run_evaluation
+from freeproj.learning.evaluate import EpisodeStats
 from freeproj.learning.rollout import collect, first_steps
 from freeproj.learning.train import (
     DivergedError,
@@ -134,34 +134,6 @@ def test_a_run_that_goes_on_from_a_state_is_the_unbroken_run():
     assert repr(rest.log) == repr(whole.log[1:])
     for a, b in zip(*map(jax.tree.leaves, (rest.agent, whole.agent)), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_the_average_is_tested_and_kept_while_the_agent_itself_learns_on():
-    config = small(n_updates=4)
-    averaged = dataclasses.replace(
-        config, ppo=dataclasses.replace(config.ppo, averaging=0.6)
-    )
-    agents: list[list] = []
-
-    def keep(state, _row):
-        agents.append([np.array(leaf) for leaf in jax.tree.leaves(state.agent)])
-
-    plain = train(jax.random.key(1), config, report=keep)
-    result = train(jax.random.key(1), averaged)
-    key = jax.random.key(1)
-    for row, other in zip(plain.log, result.log, strict=True):
-        learnt = [name for name in row if not name.startswith("test/")]
-        assert repr([row[n] for n in learnt]) == repr([other[n] for n in learnt])
-    # Updates 1, 2, 3, 4 keep 0, 1/2, 3/5 and 3/5 of the past.
-    weights = (0.5 * 0.6 * 0.6, 0.5 * 0.6 * 0.6, 0.4 * 0.6, 0.4)
-    for leaf, *history in zip(jax.tree.leaves(result.agent), *agents, strict=True):
-        expected = sum(w * past for w, past in zip(weights, history, strict=True))
-        np.testing.assert_allclose(leaf, expected, rtol=1e-4, atol=1e-6)
-    found = run_evaluation(
-        result.agent, *evaluation_inputs(key, 4, averaged), config=averaged
-    )
-    last = result.log[-1]["test/zero/episodes/episode_return"]
-    assert last == pytest.approx(float(found.episodes.mean_return[1]), abs=1e-4)
 
 
 @pytest.mark.parametrize(("every", "changes"), [(0, []), (1, [2, 3, 4]), (2, [3])])

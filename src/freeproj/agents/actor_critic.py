@@ -13,7 +13,6 @@ are arrays, so it passes through `jax.jit`, `jax.grad` and optimisers as it is.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -23,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
-from freeproj.agents.dense import Dense, as_rows, orthogonal_layers
+from freeproj.agents.dense import Dense, as_rows, orthogonal_stacks
 from freeproj.agents.memories import Memory, make_memory
 from freeproj.agents.policies import Categorical, Gaussian, Policy
 from freeproj.projection.spaces import Box, Discrete
@@ -31,6 +30,7 @@ from freeproj.projection.spaces import Box, Discrete
 __all__ = ["ActorCritic"]
 
 _Rows = Float[Array, "rows size"]
+_Mask = Bool[Array, "*batch n"] | None
 
 
 class ActorCritic(eqx.Module):
@@ -64,7 +64,7 @@ class ActorCritic(eqx.Module):
         n_outputs = action_space.size if continuous else action_space.n
         key_embedding, key_memory, key_actor, key_critic = jax.random.split(key, 4)
         widths, root = (hidden_size, head_size, head_size), math.sqrt(2)
-        embedding, actor, critic = _stacks(
+        embedding, actor, critic = orthogonal_stacks(
             (key_embedding, (input_size, embedding_size, hidden_size), (root, root)),
             (key_actor, (*widths, n_outputs), (2.0, 2.0, 0.01)),
             (key_critic, (*widths, 1), (2.0, 2.0, 1.0)),
@@ -82,7 +82,7 @@ class ActorCritic(eqx.Module):
         inputs: Float[Array, "batch features"],
         state: PyTree,
         resets: Bool[Array, " batch"],
-        mask: Bool[Array, "batch n"] | None = None,
+        mask: _Mask = None,
     ) -> tuple[Policy, Float[Array, " batch"], PyTree]:
         """Return policies, values and the next memory of one step.
 
@@ -98,7 +98,7 @@ class ActorCritic(eqx.Module):
         inputs: Float[Array, "time batch features"],
         state: PyTree,
         resets: Bool[Array, "time batch"],
-        mask: Bool[Array, "time batch n"] | None = None,
+        mask: _Mask = None,
     ) -> tuple[Policy, Float[Array, "time batch"], PyTree]:
         """Return policies and values of all steps, and the last memory.
 
@@ -112,36 +112,18 @@ class ActorCritic(eqx.Module):
         values = _head(self.critic, rows).reshape(shape)
         return self._policy(logits, mask), values, state
 
-    def noise(
-        self, key: PRNGKeyArray, shape: tuple[int, ...]
-    ) -> Float[Array, "*shape n"]:
+    def noise(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         """Draw what `sample_with` of a policy needs, for a whole rollout at once."""
         law = Categorical if self.log_std is None else Gaussian
         return law.noise(key, (*shape, len(self.actor[-1].bias)))
 
-    def _policy(
-        self, outputs: Float[Array, "*batch n"], mask: Bool[Array, "*batch n"] | None
-    ) -> Policy:
+    def _policy(self, outputs: Float[Array, "*batch n"], mask: _Mask) -> Policy:
         if self.log_std is None:
             policy = Categorical(outputs)
             return policy if mask is None else policy.masked(mask)
         if mask is not None:
             raise ValueError("`mask` is for discrete actions only; leave it out here.")
         return Gaussian(outputs, self.log_std)
-
-
-def _stacks(
-    *stacks: tuple[PRNGKeyArray, tuple[int, ...], tuple[float, ...]],
-) -> list[tuple[Dense, ...]]:
-    """Draw orthogonal layers from each size to the next, for each (key, sizes, gains).
-
-    They are drawn together, which compiles faster.
-    """
-    keys = [jax.random.split(key, len(gains)) for key, _, gains in stacks]
-    shapes = [pair for _, sizes, _ in stacks for pair in itertools.pairwise(sizes)]
-    gains = [gain for *_, of_stack in stacks for gain in of_stack]
-    layers = iter(orthogonal_layers(jnp.concatenate(keys), shapes, gains))
-    return [tuple(itertools.islice(layers, len(each))) for *_, each in stacks]
 
 
 def _relu_layers(layers: Iterable[Dense], rows: _Rows) -> Float[Array, "rows n"]:

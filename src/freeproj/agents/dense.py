@@ -5,14 +5,14 @@ Batches are rows: x ↦ xW + b with x of shape (…, inputs). (Appendix D.6 of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
-__all__ = ["Dense", "as_rows", "draw_gates", "lecun", "orthogonal_layers"]
+__all__ = ["Dense", "as_rows", "draw_gates", "lecun", "orthogonal_stacks"]
 
 lecun = jax.nn.initializers.lecun_normal()  # normal weights of variance 1 / inputs
 
@@ -28,9 +28,7 @@ class Dense(eqx.Module):
         """Draw weights of variance 1 / inputs; the bias is zero."""
         return cls(lecun(key, (n_inputs, n_outputs)), jnp.zeros(n_outputs))
 
-    def __call__(
-        self, x: Float[Array, "*batch inputs"]
-    ) -> Float[Array, "*batch outputs"]:
+    def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch n"]:
         """Return xW + b for each row."""
         return x @ self.weight + self.bias
 
@@ -40,10 +38,16 @@ def as_rows(xs: Float[Array, "time batch size"]) -> Float[Array, "rows size"]:
     return xs.reshape(-1, xs.shape[-1])
 
 
-def orthogonal_layers(
-    keys: Key[Array, " n"], shapes: Sequence[tuple[int, int]], gains: Sequence[float]
-) -> list[Dense]:
-    """Draw layers with `gain` times orthonormal rows or columns, zero biases."""
+def orthogonal_stacks(
+    *stacks: tuple[PRNGKeyArray, tuple[int, ...], tuple[float, ...]],
+) -> list[tuple[Dense, ...]]:
+    """Draw layers from each size to the next, for each (key, sizes, gains).
+
+    Each has `gain` times orthonormal rows or columns, and zero biases.
+    """
+    keys = jnp.concatenate([jax.random.split(key, len(g)) for key, _, g in stacks])
+    shapes = [pair for _, sizes, _ in stacks for pair in itertools.pairwise(sizes)]
+    gains = [gain for *_, of_stack in stacks for gain in of_stack]
     # Always square, then cut, and all of one size at once: XLA takes a fifth of a
     # second to compile each draw.
     sizes = [max(shape) for shape in shapes]
@@ -51,10 +55,11 @@ def orthogonal_layers(
     for size in dict.fromkeys(sizes):
         places = [place for place, each in enumerate(sizes) if each == size]
         squares |= zip(places, _draw(keys[jnp.array(places)], size), strict=True)
-    return [
+    layers = (
         Dense(gain * squares[place][:rows, :columns], jnp.zeros(columns))
         for place, ((rows, columns), gain) in enumerate(zip(shapes, gains, strict=True))
-    ]
+    )
+    return [tuple(itertools.islice(layers, len(each))) for *_, each in stacks]
 
 
 def draw_gates(

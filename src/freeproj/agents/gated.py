@@ -22,6 +22,7 @@ the memory, so that the gradient of U, too, is one product after the loop.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -34,8 +35,10 @@ from freeproj.agents.dense import as_rows, draw_gates
 __all__ = ["GRU", "LSTM"]
 
 _Rows = Float[Array, "*batch hidden"]
-_Gates = tuple[_Rows, _Rows, _Rows]  # what belongs to r, z, n
+_AllGates = Float[Array, "*batch gates"]
+_Gates = Sequence[_Rows]  # what belongs to r, z, n
 _State = Float[Array, "batch hidden"]
+_Input = Float[Array, "batch inputs"]
 _States = Float[Array, "time batch hidden"]
 _Pair = tuple[_State, _State]  # h, c
 _Reset = Bool[Array, " batch"]
@@ -62,9 +65,7 @@ class GRU(eqx.Module):
         """Return empty memories."""
         return jnp.zeros((n_envs, len(self.memory_bias)), self.memory_bias.dtype)
 
-    def step(
-        self, x: Float[Array, "batch inputs"], state: _State, reset: _Reset
-    ) -> tuple[_State, _State]:
+    def step(self, x: _Input, state: _State, reset: _Reset) -> tuple[_State, _State]:
         """Return output and next memory of one step."""
         state = jnp.where(reset[:, None], 0, state)
         inputs = _split(x @ self.input_weight + self.bias)
@@ -89,8 +90,8 @@ def _recur(*problem: Any) -> _States:
 
 
 def _loop(
-    inputs: _Gates, weight: Array, bias: Array, state: Array, keep: Array
-) -> tuple[_States, Float[Array, "time batch gates"]]:
+    inputs: _Gates, weight: Array, bias: Array, state: _State, keep: Array
+) -> tuple[_States, _AllGates]:
     """Return the memories after each step, and h U; `inputs` are x W + b."""
 
     def step(state, now):
@@ -132,7 +133,7 @@ def _backward(saved, d_states: _States):
 
     now = (d_states, to_r, to_z, to_m, z, keep)
     d_first, d = jax.lax.scan(step, jnp.zeros_like(state), now, reverse=True)
-    d_inputs = (d * to_r, d * to_z, d * to_n)
+    d_inputs = [d * to_r, d * to_z, d * to_n]
     d_memory = as_rows(jnp.concatenate([d * to_r, d * to_z, d * to_m], axis=-1))
     d_weight = as_rows(before).T @ d_memory
     return d_inputs, d_weight, (d * to_m).sum((0, 1)), d_first, None
@@ -141,17 +142,13 @@ def _backward(saved, d_states: _States):
 _recur.defvjp(_forward, _backward)
 
 
-def _cell(
-    inputs: _Gates, projected: Float[Array, "*batch gates"], bias: Array, state: _Rows
-) -> _Rows:
+def _cell(inputs: _Gates, projected: _AllGates, bias: Array, state: _Rows) -> _Rows:
     """Return h' from x W + b, h U, c and h."""
     _, z, _, n = _activate(inputs, projected, bias)
     return n + z * (state - n)
 
 
-def _activate(
-    inputs: _Gates, projected: Float[Array, "*batch gates"], bias: Array
-) -> tuple[_Rows, _Rows, _Rows, _Rows]:
+def _activate(inputs: _Gates, projected: _AllGates, bias: Array) -> tuple[_Rows, ...]:
     """Return r, z, m = h U_n + c and n."""
     to_r, to_z, m = _split(projected)
     m = m + bias
@@ -160,13 +157,12 @@ def _activate(
     return r, z, m, jnp.tanh(inputs[2] + r * m)
 
 
-def _split(gates: Float[Array, "*batch gates"]) -> _Gates:
+def _split(gates: _AllGates) -> list[_Rows]:
     """Return the parts of r, z, n as arrays of their own.
 
     The loop must see three arrays: a slice of a slice keeps XLA from vectorising it.
     """
-    r, z, n = jnp.split(gates, 3, axis=-1)
-    return r, z, n
+    return jnp.split(gates, 3, axis=-1)
 
 
 class LSTM(eqx.Module):
@@ -192,9 +188,7 @@ class LSTM(eqx.Module):
         zeros = jnp.zeros((n_envs, len(self.memory_weight)), self.bias.dtype)
         return zeros, zeros
 
-    def step(
-        self, x: Float[Array, "batch inputs"], state: _Pair, reset: _Reset
-    ) -> tuple[_State, _Pair]:
+    def step(self, x: _Input, state: _Pair, reset: _Reset) -> tuple[_State, _Pair]:
         """Return output and next memory of one step."""
         return self._cell(x @ self.input_weight + self.bias, state, reset)
 
@@ -212,9 +206,7 @@ class LSTM(eqx.Module):
         state, outputs = jax.lax.scan(step, state, inputs)
         return outputs, state
 
-    def _cell(
-        self, inputs: Float[Array, "batch gates"], state: _Pair, reset: _Reset
-    ) -> tuple[_State, _Pair]:
+    def _cell(self, inputs: _AllGates, state: _Pair, reset: _Reset):
         """Return output and next memory from x W + b."""
         h, c = (jnp.where(reset[:, None], 0, each) for each in state)
         i, f, o, g = jnp.split(inputs + h @ self.memory_weight, 4, axis=-1)

@@ -34,7 +34,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Complex, Float, PRNGKeyArray
 
 from freeproj.agents.dense import Dense, as_rows, lecun
-from freeproj.agents.recurrence import Pair, Sequential, recur, recur_gated
+from freeproj.agents.recurrence import Pair, Stack, recur, recur_gated
 
 __all__ = ["S5", "MinGRU", "MinGRULayer", "S5Layer", "hippo_n"]
 
@@ -62,9 +62,12 @@ class S5Layer(eqx.Module):
     feedthrough: Float[Array, " model"]
     linear: Dense
     gate: Dense
+    clip: bool = eqx.field(static=True, default=False)  # so that no state can grow
 
     @classmethod
-    def create(cls, key: PRNGKeyArray, model_size: int, state_size: int) -> S5Layer:
+    def create(
+        cls, key: PRNGKeyArray, model_size: int, state_size: int, clip: bool = False
+    ) -> S5Layer:
         """Draw B and C in the eigenbasis of HiPPO-N.
 
         With N states the entries of B have variance 1/H, both parts of C's 1/(N·H).
@@ -90,11 +93,12 @@ class S5Layer(eqx.Module):
             feedthrough=jax.random.normal(key_d, (model_size,)),
             linear=Dense.lecun(key_linear, model_size, model_size),
             gate=Dense.lecun(key_gate, model_size, model_size),
+            clip=clip,
         )
 
-    def discretize(self, clip: bool = False) -> tuple[Pair, Pair]:
-        """Return λ̄ and B̄; with `clip` no state can grow."""
-        decay = jnp.minimum(self.decay, -_SLOWEST_DECAY) if clip else self.decay
+    def discretize(self) -> tuple[Pair, Pair]:
+        """Return λ̄ and B̄."""
+        decay = jnp.minimum(self.decay, -_SLOWEST_DECAY) if self.clip else self.decay
         step = jnp.exp(self.log_step)
         grow, turn = decay * step, self.frequency * step
         # λ̄ - 1 without cancellation: both parts of λΔ can be small.
@@ -108,10 +112,10 @@ class S5Layer(eqx.Module):
         return (re + 1, im), (b_re, b_im)
 
     def sequence(
-        self, xs: _Steps, state: _LayerState, keep: _Keep, clip: bool = False
+        self, xs: _Steps, state: _LayerState, keep: _Keep
     ) -> tuple[_Steps, _LayerState]:
         """Return the outputs of all steps and the last state."""
-        factors, (b_re, b_im) = self.discretize(clip)
+        factors, (b_re, b_im) = self.discretize()
         u = as_rows(xs)
         shape = (*xs.shape[:2], -1)
         inputs = ((u @ b_re).reshape(shape), (u @ b_im).reshape(shape))
@@ -122,30 +126,23 @@ class S5Layer(eqx.Module):
         return out.reshape(xs.shape), jnp.stack([x_re[-1], x_im[-1]], axis=1)
 
 
-class S5(Sequential):
+class S5(Stack):
     """A stack of S5 layers; the memory of an environment is one array for all."""
-
-    layers: tuple[S5Layer, ...]
-    clip_eigenvalues: bool = eqx.field(static=True, default=False)
 
     @classmethod
     def create(
-        cls,
-        key: PRNGKeyArray,
-        model_size: int,
-        state_size: int,
-        n_layers: int,
-        clip_eigenvalues: bool = False,
+        cls, key, size, state_size=None, n_layers=4, clip_eigenvalues=False, **_: Any
     ) -> S5:
-        """Draw the layers."""
+        """Draw the layers; without a `state_size` states are as large as inputs."""
+        state_size = size if state_size is None else state_size
         if state_size < 2 or state_size % 2:
             raise ValueError(
                 "`state_size` must be even and positive (it counts conjugate pairs "
                 f"twice), got {state_size}."
             )
         keys = jax.random.split(key, n_layers)
-        layers = [S5Layer.create(each, model_size, state_size) for each in keys]
-        return cls(tuple(layers), clip_eigenvalues)
+        layer = functools.partial(S5Layer.create, clip=clip_eigenvalues)
+        return cls(tuple(layer(each, size, state_size) for each in keys))
 
     def initial_state(self, n_envs: int) -> _State:
         """Return empty memories."""
@@ -156,12 +153,8 @@ class S5(Sequential):
         self, xs: _Steps, state: _State, resets: _Resets
     ) -> tuple[_Steps, _State]:
         """Return the outputs of all steps and the last memory."""
-        keep = 1 - resets[..., None].astype(xs.dtype)
-        last = []
-        for index, layer in enumerate(self.layers):
-            own = state[:, index]
-            xs, own = layer.sequence(xs, own, keep, self.clip_eigenvalues)
-            last.append(own)
+        own = (state[:, index] for index in range(len(self.layers)))
+        xs, last = super().sequence(xs, own, resets)
         return xs, jnp.stack(last, axis=1)
 
 
@@ -198,10 +191,8 @@ class MinGRULayer(eqx.Module):
         return out.reshape(xs.shape), h[-1]
 
 
-class MinGRU(Sequential):
+class MinGRU(Stack):
     """A stack of minGRU layers; the state is a tuple with one array for each."""
-
-    layers: tuple[MinGRULayer, ...]
 
     @classmethod
     def create(cls, key: PRNGKeyArray, size: int, n_layers: int = 2, **_: Any):
@@ -213,17 +204,6 @@ class MinGRU(Sequential):
         """Return empty memories."""
         biases = [layer.update.bias for layer in self.layers]
         return tuple(jnp.zeros((n_envs, len(b)), b.dtype) for b in biases)
-
-    def sequence(
-        self, xs: _Steps, state: tuple[_Hidden, ...], resets: _Resets
-    ) -> tuple[_Steps, tuple[_Hidden, ...]]:
-        """Return the outputs of all steps and the last memory."""
-        keep = 1 - resets[..., None].astype(xs.dtype)
-        last = []
-        for layer, before in zip(self.layers, state, strict=True):
-            xs, after = layer.sequence(xs, before, keep)
-            last.append(after)
-        return xs, tuple(last)
 
 
 @functools.cache

@@ -47,12 +47,7 @@ class Memory(Protocol):
 
 MEMORIES: Registry[Callable[..., Memory]] = Registry("memory")
 MEMORIES.add("gru", lambda key, size, **_: GRU.create(key, size, size))
-MEMORIES.add(
-    "s5",
-    lambda key, size, n_layers=4, state_size=None, clip_eigenvalues=False, **_: (
-        S5.create(key, size, state_size or size, n_layers, clip_eigenvalues)
-    ),
-)
+MEMORIES.add("s5", S5.create)
 MEMORIES.add("lstm", lambda key, size, **_: LSTM.create(key, size, size))
 MEMORIES.add("mingru", MinGRU.create)
 MEMORIES.add("transformer", Transformer.create)

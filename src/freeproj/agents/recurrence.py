@@ -22,10 +22,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PyTree
 
-__all__ = ["Pair", "Sequential", "recur", "recur_gated"]
+__all__ = ["Pair", "Sequential", "Stack", "recur", "recur_gated"]
 
 Pair = tuple[Float[Array, "..."], Float[Array, "..."]]
 _Steps = Float[Array, "time batch size"]
+_Keep = Float[Array, "time batch 1"]
 
 
 class Sequential(eqx.Module):
@@ -43,66 +44,71 @@ class Sequential(eqx.Module):
         return outputs[0], state
 
 
+class Stack(Sequential):
+    """Layers one after the other, each with a state of its own."""
+
+    layers: tuple[Any, ...]
+
+    def sequence(self, xs: _Steps, state: Any, resets: Array) -> tuple[_Steps, Any]:
+        """Return the outputs of all steps and the last memory."""
+        keep = 1 - resets[..., None].astype(xs.dtype)
+        last = []
+        for layer, before in zip(self.layers, state, strict=True):
+            xs, after = layer.sequence(xs, before, keep)
+            last.append(after)
+        return xs, tuple(last)
+
+
 def recur(
-    factors: Pair,
-    inputs: Pair,
-    state: Pair,
-    keep: Float[Array, "time batch 1"],
-    scan: str = "auto",
+    factors: Pair, inputs: Pair, state: Pair, keep: _Keep, scan: str = "auto"
 ) -> Pair:
     """Return x_1, …, x_T from λ, u_1, …, u_T, x_0 and k_1, …, k_T.
 
     `scan` is "sequential", "associative", or "auto": the former on CPUs.
     """
-    return _recur(_chosen(scan), factors, inputs, state, keep)
+    return _recur(_is_sequential(scan), factors, inputs, state, keep)
 
 
 def recur_gated(
     factors: _Steps, inputs: _Steps, state: Float[Array, "batch size"], scan="auto"
 ) -> _Steps:
     """Return x_1, …, x_T of x_t = a_t ⊙ x_{t-1} + u_t, with real a_t of each step."""
-    if _chosen(scan) == "sequential":
+    if not _is_sequential(scan):
+        return _associative(factors, inputs, state)
 
-        def step(state, now):
-            state = now[0] * state + now[1]
-            return state, state
+    def step(state, now):
+        state = now[0] * state + now[1]
+        return state, state
 
-        return jax.lax.scan(step, state, (factors, inputs))[1]
-
-    def compose(earlier, later):
-        return later[0] * earlier[0], later[0] * earlier[1] + later[1]
-
-    inputs = inputs.at[0].add(factors[0] * state)
-    return jax.lax.associative_scan(compose, (factors, inputs))[1]
+    return jax.lax.scan(step, state, (factors, inputs))[1]
 
 
-def _chosen(scan: str) -> str:
-    if scan == "auto":
-        scan = "sequential" if jax.default_backend() == "cpu" else "associative"
-    if scan not in _LOOPS:
-        known = ", ".join(map(repr, ("auto", *_LOOPS)))
+def _is_sequential(scan: str) -> bool:
+    known = ("auto", "sequential", "associative")
+    if scan not in known:
         raise ValueError(f"`scan` must be one of {known}, got {scan!r}.")
-    return scan
+    on_cpu = jax.default_backend() == "cpu"
+    return on_cpu if scan == "auto" else scan == "sequential"
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _recur(scan: str, factors: Pair, inputs: Pair, state: Pair, keep: Array) -> Pair:
-    return _LOOPS[scan](factors, inputs, state, keep, reverse=False)
+def _recur(in_turn: bool, factors: Pair, inputs: Pair, state: Pair, keep: _Keep):
+    return _loop(in_turn, factors, inputs, state, keep)
 
 
-def _forward(scan: str, factors: Pair, inputs: Pair, state: Pair, keep: Array):
-    states = _recur(scan, factors, inputs, state, keep)
+def _forward(in_turn: bool, factors: Pair, inputs: Pair, state: Pair, keep: _Keep):
+    states = _loop(in_turn, factors, inputs, state, keep)
     return states, (factors, states, state, keep)
 
 
-def _backward(scan: str, saved, d_states: Pair):
+def _backward(in_turn: bool, saved, d_states: Pair):
     """Return the gradients of factors, inputs and first state."""
     factors, states, state, keep = saved
     conjugate = (factors[0], -factors[1])
     # g_t uses k_{t+1}; after the last step there is nothing to forget.
     keep_next = jnp.concatenate([keep[1:], jnp.ones_like(keep[:1])])
     nothing = jax.tree.map(jnp.zeros_like, state)
-    g = _LOOPS[scan](conjugate, d_states, nothing, keep_next, reverse=True)
+    g = _loop(in_turn, conjugate, d_states, nothing, keep_next, reverse=True)
     re, im = (
         jnp.concatenate([first[None], each[:-1]]) * keep
         for first, each in zip(state, states, strict=True)
@@ -118,39 +124,40 @@ def _backward(scan: str, saved, d_states: Pair):
 _recur.defvjp(_forward, _backward)
 
 
-def _sequential(
-    factors: Pair, inputs: Pair, state: Pair, keep: Array, reverse: bool
+def _loop(
+    in_turn: bool,
+    factors: Pair,
+    inputs: Pair,
+    state: Pair,
+    keep: _Keep,
+    reverse: bool = False,
 ) -> Pair:
+    """Run the recurrence, one step after the other or in a tree."""
+    if not in_turn:
+        a, u, x = (jax.lax.complex(*pair) for pair in (factors, inputs, state))
+        x = _associative(a * keep, u, x, reverse)
+        return x.real, x.imag
+
     def step(state, now):
         inputs, keep = now
-        state = _plus(_times(factors, (state[0] * keep, state[1] * keep)), inputs)
+        re, im = _times(factors, (state[0] * keep, state[1] * keep))
+        state = re + inputs[0], im + inputs[1]
         return state, state
 
     return jax.lax.scan(step, state, (inputs, keep), reverse=reverse)[1]
 
 
-def _associative(
-    factors: Pair, inputs: Pair, state: Pair, keep: Array, reverse: bool
-) -> Pair:
+def _associative(factors: Array, inputs: Array, state: Array, reverse=False) -> Array:
     """Compose the maps x ↦ ax + u of all times in a tree."""
+
+    def compose(earlier: Pair, later: Pair) -> Pair:
+        return later[0] * earlier[0], later[0] * earlier[1] + later[1]
+
     first = -1 if reverse else 0
-    entering = _times(factors, (state[0] * keep[first], state[1] * keep[first]))
-    re, im = (u.at[first].add(x) for u, x in zip(inputs, entering, strict=True))
-    maps = (factors[0] * keep, factors[1] * keep)
-
-    def compose(earlier: tuple[Pair, Pair], later: tuple[Pair, Pair]):
-        shift = _plus(_times(later[0], earlier[1]), later[1])
-        return _times(later[0], earlier[0]), shift
-
-    return jax.lax.associative_scan(compose, (maps, (re, im)), reverse=reverse)[1]
+    inputs = inputs.at[first].add(factors[first] * state)
+    maps = (factors, inputs)
+    return jax.lax.associative_scan(compose, maps, reverse=reverse)[1]
 
 
 def _times(a: Pair, b: Pair) -> Pair:
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
-
-
-def _plus(a: Pair, b: Pair) -> Pair:
-    return a[0] + b[0], a[1] + b[1]
-
-
-_LOOPS = {"sequential": _sequential, "associative": _associative}

@@ -33,7 +33,9 @@ _FIRST_GATE = -2.0  # the bias of z
 _NEVER = -1e9  # finite, so that gradients are finite too
 _Rows = Float[Array, "rows size"]
 _Steps = Float[Array, "time batch size"]
+_Past = Float[Array, "past batch size"]
 _All = Float[Array, "all batch size"]  # past and present steps
+_Bias = Float[Array, "heads window"]
 _Episodes = Int[Array, "all batch"]  # a number for each step, equal within an episode
 
 
@@ -77,7 +79,7 @@ class TransformerLayer(eqx.Module):
     attention_gate: Gate
     dense: tuple[Dense, Dense]
     dense_gate: Gate
-    distance_bias: Float[Array, "heads window"]
+    distance_bias: _Bias
 
     @classmethod
     def create(cls, key: PRNGKeyArray, size: int, window: int) -> TransformerLayer:
@@ -93,11 +95,7 @@ class TransformerLayer(eqx.Module):
         )
 
     def sequence(
-        self,
-        xs: _Steps,
-        keys: Float[Array, "past batch size"],
-        values: Float[Array, "past batch size"],
-        episodes: _Episodes,
+        self, xs: _Steps, keys: _Past, values: _Past, episodes: _Episodes
     ) -> tuple[_Steps, _All, _All]:
         """Return outputs, and the keys and values of past and present."""
         x = as_rows(xs)
@@ -137,22 +135,18 @@ class Transformer(Sequential):
         n_times = len(xs)  # the past after them: [-past:] is everything at no past
         before = jnp.where(state.valid.T, 0, -1)
         episodes = jnp.concatenate([before, jnp.cumsum(resets, axis=0)])
-        all_keys, all_values = [], []
+        caches = []
         for layer, *cache in zip(self.layers, state.keys, state.values, strict=True):
-            keys, values = (jnp.swapaxes(each, 0, 1) for each in cache)
-            xs, keys, values = layer.sequence(xs, keys, values, episodes)
-            all_keys.append(jnp.swapaxes(keys[n_times:], 0, 1))
-            all_values.append(jnp.swapaxes(values[n_times:], 0, 1))
+            past = (jnp.swapaxes(each, 0, 1) for each in cache)
+            xs, *both = layer.sequence(xs, *past, episodes)
+            caches.append([jnp.swapaxes(each[n_times:], 0, 1) for each in both])
+        keys, values = zip(*caches, strict=True)
         valid = (episodes[n_times:] == episodes[-1]).T
-        return xs, TransformerState(tuple(all_keys), tuple(all_values), valid)
+        return xs, TransformerState(keys, values, valid)
 
 
 def _attend(
-    queries: _Steps,
-    keys: _All,
-    values: _All,
-    episodes: _Episodes,
-    distance_bias: Float[Array, "heads window"],
+    queries: _Steps, keys: _All, values: _All, episodes: _Episodes, distance_bias: _Bias
 ) -> _Steps:
     """Attend within the window, block by block: time · 2W scores instead of time²."""
     (n_times, n_envs, size), (heads, window) = queries.shape, distance_bias.shape

@@ -197,7 +197,7 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
         run.check_finished()
         agent = _weights(run.folder / "agent.npz", likes[-1].agent)
     elif run.has_checkpoint:
-        agent = run.newest_state(*likes).tested
+        agent = run.newest_state(*likes).agent
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)

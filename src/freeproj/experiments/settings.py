@@ -75,6 +75,8 @@ RENAMED: Mapping[str, Renamed] = {
     )
 }
 
+# Runs kept while 0.3 was written list these; at 0 they changed nothing.
+_REMOVED = ("ppo.advantage_floor", "ppo.averaging")
 # What 0.1 did where it had no setting for it.
 _IN_0_1 = {"running_episodes": "rematch"}
 # The settings of 0.1, in its order.
@@ -283,6 +285,8 @@ def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Write the keys of older versions as they are written today."""
     current: dict[str, Any] = {}
     for key, value in settings.items():
+        if key in _REMOVED and value == 0:
+            continue
         new = RENAMED.get(key)
         if new is not None:
             key, value = new.key, new.convert(value)

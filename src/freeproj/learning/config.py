@@ -25,7 +25,6 @@ __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "Stage", "TrainConf
 
 
 _MOST = 2**31 - 1  # JAX counts in 32 bits
-_COUNT, _COUNT_OR_0 = f"[1, {_MOST}]", f"[0, {_MOST}]"
 _MOST_TRIALS = 2**16  # an evaluation keeps the return of every trial
 _Task = str | Environment | Callable[..., Environment]
 Stage = tuple[tuple[str, Any], ...]  # dotted settings and their values, sorted
@@ -40,18 +39,22 @@ def _check(condition: bool, name: str, rule: str, value: Any) -> None:
         raise ValueError(f"`{name}` must {rule}, got {value!r}.")
 
 
-def _check_range(config: Any, interval: str, *names: str, section: str = "") -> None:
+def _check_range(config: Any, interval: str, names: str, section: str = "") -> None:
     """Refuse values outside an interval such as "[0, 1)"."""
     low, high = map(float, interval[1:-1].replace("∞", "inf").split(","))
-    for name in names:
+    for name in names.split():
         value = getattr(config, name)
         above = value > low or (value == low and interval[0] == "[")
         below = value < high or (value == high and interval[-1] == "]")
         _check(above and below, f"{section}{name}", f"lie in {interval}", value)
 
 
+def _check_counts(config: Any, names: str, section: str = "", least: int = 1) -> None:
+    _check_range(config, f"[{least}, {_MOST}]", names, section)
+
+
 def _check_sizes(config: Any, section: str = "") -> None:
-    _check_range(config, _COUNT, "n_envs", "n_steps", section=section)
+    _check_counts(config, "n_envs n_steps", section)
     steps = config.n_envs * config.n_steps
     name = f"{section}n_envs` · `{section}n_steps"
     _check(steps <= _MOST, name, "be below 2^31", steps)
@@ -68,10 +71,6 @@ class PPOConfig:
 
     Args:
         learning_rate_schedule: `constant`, or `linear`: 0 after the last update.
-        advantage_floor: the least standard deviation that advantages are divided by;
-            where returns are nearly perfect, a floor keeps noise from being amplified.
-        averaging: weight of the past in a moving average of the agents after each
-            update, which is what is tested and kept; 0: the agent itself.
     """
 
     n_epochs: int = 30
@@ -85,17 +84,13 @@ class PPOConfig:
     clip: float = 0.2
     value_weight: float = 1.0
     entropy_weight: float = 0.0
-    advantage_floor: float = 0.0
-    averaging: float = 0.0
 
     def __post_init__(self):
-        _check_range(self, _COUNT, "n_epochs", "n_minibatches")
-        _check_range(self, "(0, ∞]", "max_grad_norm", "clip")  # ∞: no clipping
-        _check_range(self, "(0, ∞)", "learning_rate", "adam_epsilon")
-        _check_range(self, "[0, 1]", "discount", "gae_lambda")
-        _check_range(self, "[0, 1)", "averaging")
-        weights = ("value_weight", "entropy_weight", "advantage_floor")
-        _check_range(self, "[0, ∞)", *weights)
+        _check_counts(self, "n_epochs n_minibatches")
+        _check_range(self, "(0, ∞]", "max_grad_norm clip")  # ∞: no clipping
+        _check_range(self, "(0, ∞)", "learning_rate adam_epsilon")
+        _check_range(self, "[0, 1]", "discount gae_lambda")
+        _check_range(self, "[0, ∞)", "value_weight entropy_weight")
         _check_choice(self, "learning_rate_schedule", "constant", "linear")
 
 
@@ -119,8 +114,8 @@ class NetworkConfig:
     clip_eigenvalues: bool = False
 
     def __post_init__(self):
-        names = {*dataclasses.asdict(self)} - {"clip_eigenvalues"}
-        _check_range(self, _COUNT, *sorted(names))
+        _check_counts(self, "embedding_size hidden_size head_size")
+        _check_counts(self, "n_layers state_size window")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,14 +144,13 @@ class EvaluationConfig:
     episodes: bool = True
 
     def __post_init__(self):
-        _check_range(self, _COUNT_OR_0, "every", section="evaluation.")
-        _check_range(self, f"[0, {_MOST_TRIALS}]", "n_trials", section="evaluation.")
+        _check_counts(self, "every", "evaluation.", least=0)
+        _check_range(self, f"[0, {_MOST_TRIALS}]", "n_trials", "evaluation.")
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
         object.__setattr__(self, "maps", maps)
-        _check(len(maps) > 0, "evaluation.maps", "name at least one map", maps)
-        once = len(set(maps)) == len(maps)
-        _check(once, "evaluation.maps", "name each map once", maps)
+        once = 0 < len(maps) == len(set(maps))
+        _check(once, "evaluation.maps", "name at least one map, each once", maps)
         for name in maps:
             MAPS.resolve(name)
         _check_sizes(self, "evaluation.")
@@ -220,30 +214,24 @@ class TrainConfig:
         object.__setattr__(self, "task", names[0] if single else names)
         object.__setattr__(self, "memory", as_name(self.memory))
         MEMORIES.resolve(self.memory)
-        _check_range(self, _COUNT, "n_updates")
+        _check_counts(self, "n_updates")
         _check_sizes(self)
         _check_range(self, f"[1, {_MOST_TRIALS}]", "n_trials")
-        _check_range(self, _COUNT_OR_0, "redraw_every", "frame_size")
+        _check_counts(self, "redraw_every frame_size", least=0)
         _check_range(self, "[0, ∞)", "frame_threshold")
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
         _check_choice(self, "running_episodes", "keep", "rematch", "restart")
-        if self.encoder == "frame" and self.running_episodes == "rematch":
-            raise ValueError(
-                "`encoder` = 'frame' needs a projection that lasts to the episode's "
-                "end; choose `running_episodes` = 'keep' or 'restart', not 'rematch'."
-            )
-        if self.n_envs % self.ppo.n_minibatches:
-            raise ValueError(
-                f"`n_envs` must be a multiple of `ppo.n_minibatches` = "
-                f"{self.ppo.n_minibatches}: a minibatch is made of whole environments; "
-                f"got {self.n_envs}."
-            )
-        held_out = self.evaluation.task
-        if held_out and make(held_out).name in {make(task).name for task in self.tasks}:
-            raise ValueError(
-                f"`evaluation.task` = {held_out!r} is one of the training tasks, so it "
-                "is not held out; name another task."
-            )
+        if self.encoder == "frame":
+            rule = "leave a frame its projection to the episode's end (keep, restart)"
+            lasts = self.running_episodes != "rematch"
+            _check(lasts, "running_episodes", rule, self.running_episodes)
+        parts = self.ppo.n_minibatches  # of whole environments
+        rule = f"be a multiple of `ppo.n_minibatches` = {parts}"
+        _check(self.n_envs % parts == 0, "n_envs", rule, self.n_envs)
+        if held_out := self.evaluation.task:
+            is_new = make(held_out).name not in {make(task).name for task in self.tasks}
+            rule = "name another task (a training task is not held out)"
+            _check(is_new, "evaluation.task", rule, held_out)
         self.training_env()
         self.evaluation_env()
         if self.stages:
@@ -259,11 +247,8 @@ class TrainConfig:
             sizes.add(self._staged(stage)._agent_sizes)
         _check(len(sizes) == 1, "stages", "show and take what the run does", sizes)
         left = self.n_updates - sum(dict(stage)["n_updates"] for stage in self.stages)
-        if left < 1:
-            raise ValueError(
-                f"`n_updates` = {self.n_updates} counts those of all stages and must "
-                f"leave at least one for the run's own settings; it leaves {left}."
-            )
+        rule = "leave at least one, after those of all stages, for the run's settings"
+        _check(left >= 1, "n_updates", rule, self.n_updates)
 
     @property
     def _agent_sizes(self) -> tuple[int, Any]:
@@ -302,9 +287,8 @@ class TrainConfig:
     @property
     def test_maps(self) -> tuple[str, ...]:
         """The maps that an evaluation plays: the chosen ones, and `zero` (blind)."""
-        maps = {"none": (), "plain": ("pad",)}.get(
-            self.observation, self.evaluation.maps
-        )
+        without = {"none": (), "plain": ("pad",)}  # a projection
+        maps = without.get(self.observation, self.evaluation.maps)
         return maps if "zero" in maps else (*maps, "zero")
 
     @property
@@ -342,14 +326,11 @@ class TrainConfig:
         held_out = task or self.evaluation.task
         tasks = (held_out,) if held_out else self.tasks
         fixed = None if evaluation_map in ("", "random") else evaluation_map
-        # Actions named by their use are named so in tests too: no map changes them.
-        by_use = self.action_map == "by_use"
+        plan, actions = self.evaluation, self.evaluation.action_map
+        if self.action_map == "by_use":  # in tests too: no map changes such names
+            actions = "by_use"
         return self._env(
-            tasks,
-            self.action_map if by_use else self.evaluation.action_map,
-            self.evaluation.n_trials,
-            evaluation_map=fixed,
-            keep_words=True,
+            tasks, actions, plan.n_trials, evaluation_map=fixed, keep_words=True
         )
 
     def _env(

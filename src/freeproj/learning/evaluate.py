@@ -27,8 +27,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from freeproj.agents import ActorCritic
+from freeproj.envs import Box, Discrete
 from freeproj.learning.config import EvaluationConfig, TrainConfig
-from freeproj.learning.rollout import RolloutState, play_step
+from freeproj.learning.rollout import Rollout, RolloutState, play_step
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams
 from freeproj.projection import matrices
@@ -39,6 +40,7 @@ __all__ += ["is_tested", "map_norms", "map_table", "named", "run_evaluation"]
 _COLUMNS = ("episode_return", "episode_return_std", "n_finished", "n_unfinished")
 _PerMap = Float[Array, "*maps"]
 _Counts = Int[Array, "*maps"]
+_Rows = Int[Array, " envs"]  # of the table of the maps' matrices
 
 
 class EpisodeStats(NamedTuple):
@@ -95,7 +97,7 @@ def evaluate(
     plan = config.evaluation
     key_maps, key_play = jax.random.split(key)
     data = map_table(key_maps, env, chosen, plan.n_envs)
-    found = _compiled(key_play, agent, env, *data, plan)
+    found = _compiled(agent, key_play, *data, env, plan)
     return {
         name: jax.tree.map(lambda leaf, i=i: leaf[i], found)
         for i, name in enumerate(chosen)
@@ -126,11 +128,11 @@ def run_evaluation(
     agent: ActorCritic,
     key: PRNGKeyArray,
     params: MetaParams,
-    rows: Int[Array, " envs"],
+    rows: _Rows,
     config: TrainConfig,
 ) -> Evaluation:
     """Test an agent on what `evaluation_inputs` returns; compilable."""
-    return _play(key, agent, config.evaluation_env(), params, rows, config.evaluation)
+    return _play(agent, key, params, rows, config.evaluation_env(), config.evaluation)
 
 
 def named(found: Evaluation, maps: tuple[str, ...], axis: int = 0) -> dict[str, Any]:
@@ -142,11 +144,8 @@ def named(found: Evaluation, maps: tuple[str, ...], axis: int = 0) -> dict[str, 
         metrics[f"test/{name}/trial_returns"] = one.trial_returns
         metrics[f"test/{name}/trial_counts"] = one.trial_counts
         for counting in ("window", "episodes"):
-            stats: EpisodeStats = getattr(one, counting)
-            columns = zip(_COLUMNS, stats, strict=True)
-            metrics |= {
-                f"test/{name}/{counting}/{key}": value for key, value in columns
-            }
+            for column, value in zip(_COLUMNS, getattr(one, counting), strict=True):
+                metrics[f"test/{name}/{counting}/{column}"] = value
     return metrics
 
 
@@ -162,10 +161,9 @@ def map_table(
     for number, name in enumerate(maps):
         if name == "random":
             table = _random_rows(jax.random.fold_in(key, number), env, n_envs)
-            rows += range(n_rows, n_rows + n_envs)
         else:
             table = env.map_rows(name)
-            rows += [n_rows] * n_envs
+        rows += [n_rows + i % len(table) for i in range(n_envs)]
         tables.append(table)
         n_rows += len(table)
     n_tasks = max(table.shape[1] for table in tables)
@@ -182,29 +180,25 @@ def map_norms(env: MetaEnv, maps: Sequence[str]) -> dict[str, float]:
 
     Training maps stretch every observation by `projection.scale`.
     """
-    size, law = env.observation_size, env.projection
-    fixed = {
-        name: float(np.linalg.norm(np.asarray(env.map_matrices(name))[0, 0], 2))
-        for name in maps
-        if name != "random"
-    }
-    whole = law.input_dim >= law.dim or size == 1
-    return {name: fixed.get(name, law.scale if whole else np.nan) for name in maps}
+    law = env.projection
+    whole = law.input_dim >= law.dim or env.observation_size == 1
+
+    def norm(name: str) -> float:
+        if name == "random":
+            return law.scale if whole else np.nan
+        return float(np.linalg.norm(np.asarray(env.map_matrices(name))[0, 0], 2))
+
+    return {name: norm(name) for name in maps}
 
 
 def _play(
-    key: PRNGKeyArray,
-    agent: ActorCritic,
-    env: MetaEnv,
-    params: MetaParams,
-    rows: Int[Array, " envs"],
-    plan: EvaluationConfig,
+    agent, key, params, rows: _Rows, env: MetaEnv, plan: EvaluationConfig
 ) -> Evaluation:
     """Test an agent in environments under these rows of the table, map by map."""
     key_start, key_play = jax.random.split(key)
-    n_envs, n_maps, n_steps = len(rows), len(rows) // plan.n_envs, plan.n_steps
+    n_envs, split = len(rows), (len(rows) // plan.n_envs, plan.n_envs)
     # The same episodes begin under every map.
-    keys = jnp.concatenate([jax.random.split(key_start, plan.n_envs)] * n_maps)
+    keys = jnp.concatenate([jax.random.split(key_start, plan.n_envs)] * split[0])
     inputs, episodes = jax.vmap(env.reset, in_axes=(0, None, 0))(keys, params, rows)
     memory, nothing = agent.initial_state(n_envs), jnp.zeros(n_envs)
     tally = _Tally(
@@ -215,40 +209,32 @@ def _play(
         trial_sums=jnp.zeros((n_envs, env.n_trials)),
         trials_ended=jnp.zeros(n_envs, int),
     )
-    bound = max(n_steps, env.max_steps) if plan.episodes else n_steps
+    bound = max(plan.n_steps, env.max_steps) if plan.episodes else plan.n_steps
 
     def unfinished(tally: _Tally):
         waiting = jnp.isnan(tally.first_return).any()
-        return (tally.step < n_steps) | (waiting & (tally.step < bound))
+        return (tally.step < plan.n_steps) | (waiting & (tally.step < bound))
 
     def step(tally: _Tally) -> _Tally:
         key = jax.random.fold_in(key_play, tally.step)
-        return _step(key, tally, agent, env, params, n_steps)
+        key_noise, key_env = jax.random.split(key)
+        noise = agent.noise(key_noise, (n_envs,))
+        played = play_step(key_env, noise, env, params, agent, tally.state)
+        return _counted(tally, *played, tally.step < plan.n_steps)
 
     counted = jax.lax.while_loop(unfinished, step, tally)[2:]
-    split = (n_maps, plan.n_envs)
     by_map = jax.tree.map(lambda leaf: leaf.reshape(*split, *leaf.shape[1:]), counted)
     return jax.vmap(_summary)(*by_map)
 
 
-_compiled = jax.jit(_play, static_argnums=(2, 5))
+_compiled = jax.jit(_play, static_argnums=(4, 5))
 
 
-def _step(
-    key: PRNGKeyArray,
-    tally: _Tally,
-    agent: ActorCritic,
-    env: MetaEnv,
-    params: MetaParams,
-    n_steps: int,
-) -> _Tally:
-    key_noise, key_env = jax.random.split(key)
-    noise = agent.noise(key_noise, (len(tally.first_return),))
-    state, happened, info = play_step(key_env, noise, env, params, agent, tally.state)
+def _counted(tally, state: RolloutState, happened: Rollout, info, in_window) -> _Tally:
     done, total = happened.done, happened.finished_return
-    counted = jnp.where(done & (tally.step < n_steps), 1.0, 0.0)
+    counted = jnp.where(done & in_window, 1.0, 0.0)
     first = jnp.isnan(tally.first_return)
-    trial = jnp.arange(env.n_trials) == info["trial"][:, None]
+    trial = jnp.arange(tally.trial_sums.shape[1]) == info["trial"][:, None]
     reward = jnp.where(trial & first[:, None], happened.reward[:, None], 0)
     moments = jnp.stack([counted, counted * total, counted * total**2], axis=1)
     return _Tally(
@@ -291,15 +277,14 @@ def _random_rows(
 
 def check_fits(trained: MetaEnv, env: MetaEnv, task: str) -> None:
     """Refuse a task whose inputs or actions are not those of the training."""
-    kinds = [type(each.action_space).__name__ for each in (trained, env)]
-    if kinds[0] != kinds[1]:
-        words = {"Box": "continuous", "Discrete": "discrete"}
-        raise ValueError(
-            f"The agent takes {words[kinds[0]]} actions and cannot play {task!r}: its "
-            f"actions are {words[kinds[1]]}."
-        )
-    if env.input_size != trained.input_size:
-        raise ValueError(
-            f"The agent takes {trained.input_size} inputs and cannot play {task!r}, "
-            f"which shows {env.input_size}: it has more actions."
-        )
+    kinds = {Box: "continuous", Discrete: "discrete"}
+    known, needed = (kinds[type(each.action_space)] for each in (trained, env))
+    if known != needed:
+        problem = f"whose actions are {needed}, not {known}"
+    elif env.input_size != trained.input_size:
+        problem = f"which has more actions and shows {env.input_size} inputs"
+    else:
+        return
+    raise ValueError(
+        f"The agent, of {trained.input_size} inputs, cannot play {task!r}, {problem}."
+    )

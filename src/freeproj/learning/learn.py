@@ -71,18 +71,15 @@ def learn(
     return to_agent(carry[0]), opt_state, means
 
 
-def _loss(
-    agent: ActorCritic, batch: Batch, env: MetaEnv, config: TrainConfig
-) -> tuple[Float[Array, ""], Metrics]:
+def _loss(agent: ActorCritic, batch: Batch, env: MetaEnv, config: TrainConfig):
     """Return policy loss + c_1 value loss - c_2 entropy, and its parts."""
     rollout, plan = batch.rollout, config.ppo
     fresh = first_steps(env, rollout.inputs)
-    policy, values, _ = agent.sequence(
-        rollout.inputs, batch.memory, fresh, rollout.mask
-    )
+    seen = rollout.inputs, batch.memory, fresh, rollout.mask
+    policy, values, _ = agent.sequence(*seen)
     new, old = policy.log_prob(rollout.action), rollout.log_prob
     targets = batch.advantages + rollout.value
-    estimates = ppo.normalize(batch.advantages, plan.advantage_floor)
+    estimates = ppo.normalize(batch.advantages)
     parts = {
         "loss/policy": ppo.policy_loss(new, old, estimates, plan.clip),
         "loss/value": ppo.value_loss(values, rollout.value, targets, plan.clip),
@@ -101,13 +98,13 @@ def _map_agents(function: Callable, tree: PyTree, *others: PyTree) -> PyTree:
     Of further trees, such as states with vectors instead, take the same places.
     """
 
-    def place(leaf, *rest):
-        is_agent = isinstance(leaf, ActorCritic)
-        return function(leaf, *rest) if is_agent else (*rest, leaf)[0]
+    def is_agent(leaf):
+        return isinstance(leaf, ActorCritic)
 
-    return jax.tree.map(
-        place, tree, *others, is_leaf=lambda leaf: isinstance(leaf, ActorCritic)
-    )
+    def place(leaf, *rest):
+        return function(leaf, *rest) if is_agent(leaf) else (*rest, leaf)[0]
+
+    return jax.tree.map(place, tree, *others, is_leaf=is_agent)
 
 
 def start_optimizer(agent: ActorCritic, config: TrainConfig) -> PyTree:

@@ -22,9 +22,7 @@ from jaxtyping import Array, Bool, PRNGKeyArray
 from freeproj.learning import evaluate as testing
 from freeproj.learning import train as one_seed
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.learn import Metrics
 from freeproj.learning.train import DivergedError, TrainResult, TrainState, check_finite
-from freeproj.meta.inputs import MetaParams
 from freeproj.storage.cache import compiled, use_cache
 
 __all__ = ["train_seeds"]
@@ -55,13 +53,12 @@ def train_seeds(
     while np.any(done < config.n_updates):
         number = int(done.min()) + 1
         moving = done < number
-        params = _spread(
-            _stacked([one_seed.draw_params(key, config, number) for key in keys])
-        )
+        drawn = [one_seed.draw_params(key, config, number) for key in keys]
+        params = _spread(_stacked(drawn))
         state, metrics = step(state, params, moving)
         if testing.is_tested(number, config):
             data = [testing.evaluation_inputs(key, number, config) for key in keys]
-            found = test(state.tested, *_spread(_stacked(data)))
+            found = test(state.agent, *_spread(_stacked(data)))
             metrics |= testing.named(found, config.test_maps, 1)
         metrics, singles = jax.device_get(metrics), _unstacked(state, len(keys))
         for i in map(int, np.flatnonzero(moving)):
@@ -76,7 +73,7 @@ def train_seeds(
                 done[i] = number
                 logs[i].append(row)
                 report(i, singles[i], row)
-    results = map(TrainResult, _unstacked(state.tested, len(keys)), logs)
+    results = map(TrainResult, _unstacked(state.agent, len(keys)), logs)
     return [ends.get(i, result) for i, result in enumerate(results)]
 
 
@@ -88,9 +85,7 @@ def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
     return compiled(step, donate_argnums=0), compiled(test)
 
 
-def _update(
-    state: TrainState, params: MetaParams, moving: Bool[Array, ""], config: TrainConfig
-) -> tuple[TrainState, Metrics]:
+def _update(state: TrainState, params, moving: Bool[Array, ""], config: TrainConfig):
     """Update a seed, or leave it as it is if it has to wait or has ended."""
     after, metrics = one_seed.update(state, params, config)
     kept = jax.tree.map(lambda new, old: jnp.where(moving, new, old), after, state)

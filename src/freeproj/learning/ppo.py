@@ -53,10 +53,9 @@ def advantages(
     return jax.lax.scan(step, nothing, (deltas, ahead), reverse=True)[1]
 
 
-def normalize(advantages: _Steps, floor: float = 0.0) -> _Steps:
-    """Centre the advantages, divide by max(std, floor); zeros if all are equal."""
-    centred, spread = advantages - advantages.mean(), advantages.std()
-    return centred / ((jnp.maximum(spread, floor) if floor else spread) + 1e-8)
+def normalize(advantages: _Steps) -> _Steps:
+    """Centre the advantages and divide by their spread; zeros if all are equal."""
+    return (advantages - advantages.mean()) / (advantages.std() + 1e-8)
 
 
 def policy_loss(

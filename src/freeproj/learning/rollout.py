@@ -107,9 +107,7 @@ def play_step(
     )
     so_far = state.episode_return + reward
     finished, log_prob = jnp.where(done, so_far, 0.0), policy.log_prob(action)
-    seen, task = state.inputs, info["task"]
-    happened = Rollout(
-        seen, action, log_prob, value, reward, done, mask, finished, task
-    )
+    seen = (state.inputs, action, log_prob, value, reward, done, mask, finished)
+    happened = Rollout(*seen, info["task"])
     following = RolloutState(inputs, episodes, memory, jnp.where(done, 0.0, so_far))
     return following, happened, info

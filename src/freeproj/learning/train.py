@@ -37,6 +37,9 @@ __all__ = ["DivergedError", "TrainResult", "TrainState", "check_finite", "draw_p
 __all__ += ["log_row", "seed_key", "start", "start_shapes", "train", "update"]
 
 
+_Row = dict[str, Any]  # of the log
+
+
 class TrainState(NamedTuple):
     """All that an update needs and changes."""
 
@@ -45,12 +48,6 @@ class TrainState(NamedTuple):
     rollout: RolloutState
     key: PRNGKeyArray
     n_done: Int[Array, ""]  # updates
-    average: ActorCritic | None = None  # of the agents so far, if `ppo.averaging`
-
-    @property
-    def tested(self) -> ActorCritic:
-        """The agent that is tested, and kept at the end."""
-        return self.agent if self.average is None else self.average
 
 
 class DivergedError(ArithmeticError):
@@ -72,7 +69,7 @@ class TrainResult(NamedTuple):
     """A trained agent and one row of numbers for each update."""
 
     agent: ActorCritic
-    log: list[dict[str, Any]]
+    log: list[_Row]
 
     def __repr__(self) -> str:
         last = ", ".join(
@@ -88,7 +85,7 @@ def train(
     config: TrainConfig,
     *,
     state: TrainState | None = None,
-    report: Callable[[TrainState, dict[str, Any]], None] | None = None,
+    report: Callable[[TrainState, _Row], None] | None = None,
 ) -> TrainResult:
     """Train an agent; after each update call `report` with state and row of the log.
 
@@ -117,12 +114,12 @@ def train(
         if testing.is_tested(number, config):
             for job in ready:
                 job.result()
-            found = test(now.tested, *testing.evaluation_inputs(key, number, stage))
+            found = test(now.agent, *testing.evaluation_inputs(key, number, stage))
             metrics |= testing.named(found, stage.test_maps)
         log.append(log_row(number, metrics, stage))
         if report is not None:
             report(now, log[-1])
-    return TrainResult(now.tested, log)
+    return TrainResult(now.agent, log)
 
 
 def seed_key(seed: int) -> PRNGKeyArray:
@@ -147,14 +144,11 @@ def start(key: PRNGKeyArray, config: TrainConfig) -> TrainState:
         key_agent, env.input_size, env.action_space, config.memory, config.network
     )
     params = draw_params(key, config)
-    optimizer, rollout = _begin(key_rollout, agent, params, config)
-    average = _copied(agent) if config.ppo.averaging else None
-    return TrainState(agent, optimizer, rollout, key_updates, jnp.asarray(0), average)
+    begun = _begin(key_rollout, agent, params, config)
+    return TrainState(agent, *begun, key_updates, jnp.asarray(0))
 
 
-def _begin(
-    key: PRNGKeyArray, agent: ActorCritic, params: MetaParams, config: TrainConfig
-) -> tuple[PyTree, RolloutState]:
+def _begin(key, agent: ActorCritic, params, config: TrainConfig):
     """Return the optimiser's state before learning, and new episodes."""
     program = config.program
     optimizer = compiled_once(start_optimizer, 1, quick=True)(agent, program)
@@ -164,11 +158,10 @@ def _begin(
 
 def start_shapes(config: TrainConfig) -> tuple[TrainState, MetaParams]:
     """Return what `start` and `draw_params` return, shapes without values."""
-
-    def both(key: PRNGKeyArray) -> tuple[TrainState, MetaParams]:
-        return start(key, config), draw_params(key, config)
-
-    return jax.eval_shape(both, jax.random.key(0))
+    key = jax.random.key(0)
+    return jax.eval_shape(
+        lambda key: (start(key, config), draw_params(key, config)), key
+    )
 
 
 def _next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> TrainState:
@@ -177,10 +170,7 @@ def _next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> Tra
     key_rollout = jax.random.fold_in(jax.random.fold_in(key, 0x57A6E), number)
     params = draw_params(key, stage, number)
     optimizer, rollout = _begin(key_rollout, state.agent, params, stage)
-    average = None
-    if stage.ppo.averaging:
-        average = _copied(state.agent) if state.average is None else state.average
-    return state._replace(optimizer=optimizer, rollout=rollout, average=average)
+    return state._replace(optimizer=optimizer, rollout=rollout)
 
 
 def update(
@@ -204,8 +194,7 @@ def update(
     )
     metrics = {**_returns(rollout, env, config.n_envs), **losses}
     metrics["finite"] = _finite(rollout, losses, agent)
-    average, done = _averaged(state, agent, config), state.n_done + 1
-    return TrainState(agent, optimizer, after, key, done, average), metrics
+    return TrainState(agent, optimizer, after, key, state.n_done + 1), metrics
 
 
 def _draws_before(number: int, config: TrainConfig) -> int:
@@ -213,16 +202,14 @@ def _draws_before(number: int, config: TrainConfig) -> int:
     return (number - 1) // config.redraw_every if config.redraw_every else 0
 
 
-def check_finite(number: int, metrics: dict[str, Any]) -> None:
+def check_finite(number: int, metrics: _Row) -> None:
     """Remove the flags from the metrics of an update; raise at the first not set."""
     for quantity, finite in zip(_QUANTITIES, metrics.pop("finite"), strict=True):
         if not finite:
             raise DivergedError(number, quantity)
 
 
-def log_row(
-    number: int, metrics: dict[str, Any], config: TrainConfig
-) -> dict[str, Any]:
+def log_row(number: int, metrics: _Row, config: TrainConfig) -> _Row:
     """Return an update's row of the log, as plain numbers.
 
     A mean return that is not finite although episodes ended counts as a divergence.
@@ -259,7 +246,7 @@ def _compile_ahead(key: PRNGKeyArray, config: TrainConfig) -> tuple[Future, Futu
     update = pool.submit(lambda: step.lower(state, params).compile())
     if testing.is_tested(1, config):
         data = jax.eval_shape(lambda: testing.evaluation_inputs(key, 1, config))
-        later = pool.submit(lambda: test.lower(state.tested, *data).compile())
+        later = pool.submit(lambda: test.lower(state.agent, *data).compile())
     pool.shutdown(wait=False)
     return update, later
 
@@ -277,9 +264,7 @@ def _split(key: PRNGKeyArray) -> tuple[PRNGKeyArray, ...]:
     return tuple(jax.random.split(key, 3))
 
 
-def _redrawn(
-    key: PRNGKeyArray, state: TrainState, params: MetaParams, config: TrainConfig
-) -> RolloutState:
+def _redrawn(key, state: TrainState, params, config: TrainConfig) -> RolloutState:
     """Apply new matrices to unfinished episodes, as `running_episodes` says."""
     before, env = state.rollout, config.training_env()
     if config.running_episodes == "rematch":
@@ -291,22 +276,6 @@ def _redrawn(
         fresh = start_rollout(key, env, params, state.agent, config.n_envs)
         return jax.tree.map(lambda a, b: jnp.where(is_time, a, b), fresh, before)
     return before
-
-
-def _averaged(
-    state: TrainState, agent: ActorCritic, config: TrainConfig
-) -> ActorCritic | None:
-    """Return a A + (1 - a) agent; early on a is less, so that no start is in A."""
-    if state.average is None:
-        return None
-    n_done = state.n_done.astype(float)
-    past = jnp.minimum(config.ppo.averaging, n_done / (n_done + 1))
-    return jax.tree.map(lambda a, b: b + past * (a - b), state.average, agent)
-
-
-def _copied(agent: ActorCritic) -> ActorCritic:
-    """Copy: an update may not be given the same memory twice."""
-    return jax.tree.map(jnp.copy, agent)
 
 
 def _returns(rollout: Rollout, env: MetaEnv, n_envs: int) -> Metrics:
@@ -330,10 +299,8 @@ _QUANTITIES = ("reward", "loss", "gradient", "weights")
 def _finite(rollout: Rollout, losses: Metrics, agent: ActorCritic) -> Bool[Array, "4"]:
     """Flag which of `_QUANTITIES` are finite."""
     loss = (losses["loss/policy"], losses["loss/value"])
-    parts = (rollout.reward, loss, losses["loss/gradient_norm"], agent)
-    return jnp.stack([_is_finite(part) for part in parts])
-
-
-def _is_finite(tree: PyTree) -> Bool[Array, ""]:
-    leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]
-    return jnp.stack(leaves).all()
+    flags = []
+    for part in (rollout.reward, loss, losses["loss/gradient_norm"], agent):
+        leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(part)]
+        flags.append(jnp.stack(leaves).all())
+    return jnp.stack(flags)
