@@ -6,9 +6,11 @@ import jax
 import numpy as np
 import pytest
 
+from freeproj.experiments import run_seeds
 from freeproj.experiments.run import open_run, read_run, run_training
 from freeproj.experiments.settings import config_from, run_name, to_toml
 from freeproj.learning.config import TrainConfig
+from freeproj.learning.many_seeds import train_seeds
 from freeproj.learning.train import train
 from freeproj.storage.toml import parse_toml
 
@@ -106,6 +108,14 @@ def test_a_run_resumes_within_and_between_stages_bit_for_bit(tmp_path, n_done):
         ).read_bytes()
     assert read_run(whole.folder).config == config
     assert open_run(tmp_path / "whole", config).is_finished
+
+
+def test_seeds_of_a_curriculum_are_trained_one_by_one(tmp_path, monkeypatch):
+    configs = [dataclasses.replace(small(), seed=seed) for seed in (0, 1)]
+    with pytest.raises(ValueError, match="one by one"):
+        train_seeds([jax.random.key(0)], configs[0])
+    monkeypatch.setattr(run_seeds, "run_training", lambda config, *_, **__: config)
+    assert run_seeds.run_seeds(configs, tmp_path) == configs
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ def test_memory_solves_what_only_memory_solves(memory):
     row = train(jax.random.key(0), config).log[-1]
     # A guess earns 0.5.
     assert row["test/pad/episodes/episode_return"] > 0.9
-    assert row["test/zero/episodes/episode_return"] < 0.75  # it needs its eyes
+    assert row["test/zero/episodes/episode_return"] < 0.75  # it needs its observation
 
 
 def test_later_trials_are_better_where_only_earlier_trials_can_tell():

@@ -92,11 +92,11 @@ def _is_sequential(scan: str) -> bool:
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _recur(in_turn: bool, factors: Pair, inputs: Pair, state: Pair, keep: _Keep):
+def _recur(in_turn: bool, factors, inputs, state, keep) -> Pair:
     return _loop(in_turn, factors, inputs, state, keep)
 
 
-def _forward(in_turn: bool, factors: Pair, inputs: Pair, state: Pair, keep: _Keep):
+def _forward(in_turn: bool, factors, inputs, state, keep):
     states = _loop(in_turn, factors, inputs, state, keep)
     return states, (factors, states, state, keep)
 
@@ -124,14 +124,7 @@ def _backward(in_turn: bool, saved, d_states: Pair):
 _recur.defvjp(_forward, _backward)
 
 
-def _loop(
-    in_turn: bool,
-    factors: Pair,
-    inputs: Pair,
-    state: Pair,
-    keep: _Keep,
-    reverse: bool = False,
-) -> Pair:
+def _loop(in_turn: bool, factors, inputs, state, keep, reverse=False) -> Pair:
     """Run the recurrence, one step after the other or in a tree."""
     if not in_turn:
         a, u, x = (jax.lax.complex(*pair) for pair in (factors, inputs, state))
@@ -150,13 +143,12 @@ def _loop(
 def _associative(factors: Array, inputs: Array, state: Array, reverse=False) -> Array:
     """Compose the maps x ↦ ax + u of all times in a tree."""
 
-    def compose(earlier: Pair, later: Pair) -> Pair:
+    def compose(earlier, later):
         return later[0] * earlier[0], later[0] * earlier[1] + later[1]
 
     first = -1 if reverse else 0
     inputs = inputs.at[first].add(factors[first] * state)
-    maps = (factors, inputs)
-    return jax.lax.associative_scan(compose, maps, reverse=reverse)[1]
+    return jax.lax.associative_scan(compose, (factors, inputs), reverse=reverse)[1]
 
 
 def _times(a: Pair, b: Pair) -> Pair:

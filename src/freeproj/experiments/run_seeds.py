@@ -29,11 +29,12 @@ def run_seeds(
 
     A seed that diverged, is damaged or is being written by another process does not
     hold up the others. `report` is called with the settings and each new row of a log,
-    after it is safe on disk. One seed alone is trained by `run_training`.
+    after it is safe on disk. One seed alone is trained by `run_training`, and so are
+    curricula, one seed after the other.
     """
     tell = report or (lambda config, row: None)
-    if len(configs) == 1:
-        return [_alone(configs[0], out, tell)]
+    if len(configs) == 1 or any(config.stages for config in configs):
+        return [_alone(config, out, tell) for config in configs]
     if len({dataclasses.replace(config, seed=0) for config in configs}) > 1:
         raise ValueError("Runs that are trained together must differ in `seed` only.")
     ends: dict[TrainConfig, _End] = {}

@@ -124,11 +124,11 @@ class EvaluationConfig:
 
     Args:
         every: updates between two evaluations; 0: never.
-        maps: the maps of observations, see `projection.maps`; `zero` (a blanked
-            observation) is always played as well.
+        maps: test projections, see `projection.maps`; `zero` (a blanked observation)
+            is always played as well.
         action_map: `identity`, or `random` to test under relabelled actions too.
-        task: a task held out from training; empty: the training task, under a map that
-            it was never trained on.
+        task: a task held out from training; empty: the training task, under a
+            projection that it was never trained on.
         n_trials: trials of a test's episodes; 0: as many as in training.
         n_steps: length of the window in which the paper counts episodes.
         episodes: play on until every environment has finished an episode.
@@ -168,9 +168,9 @@ class TrainConfig:
             matrix to the end (`keep`, Algorithm 1), sees its word through the new
             bases (`rematch`), or begins anew (`restart`).
         trials: every trial of an episode starts from the same state (`same_start`, the
-            paper's) or is dealt anew under the same word (`fresh_start`).
-        observation: `projected`; `none` for a blind agent; `plain` for an agent that
-            always sees the padded observation itself.
+            paper's) or from a new one under the same word (`fresh_start`).
+        observation: `projected`; `none` for an agent trained blind; `plain` for an
+            agent that always sees the padded observation itself.
         encoder: `none`: the agent sees what is projected. `frame`: it sees coordinates
             that no projection changes, see `frames`.
         frame_size: directions that a frame keeps; 0: as many as the largest observation
@@ -286,7 +286,7 @@ class TrainConfig:
 
     @property
     def test_maps(self) -> tuple[str, ...]:
-        """The maps that an evaluation plays: the chosen ones, and `zero` (blind)."""
+        """The projections that an evaluation plays: the chosen ones, and `zero`."""
         without = {"none": (), "plain": ("pad",)}  # a projection
         maps = without.get(self.observation, self.evaluation.maps)
         return maps if "zero" in maps else (*maps, "zero")

@@ -42,6 +42,8 @@ def train_seeds(
     each update with a seed's position, state and row of the log, `diverge` with the
     position and the error of a seed that diverges.
     """
+    if config.stages:
+        raise ValueError("Runs with `stages` are trained one by one, by `train`.")
     use_cache()
     pairs = zip(keys, states or [None] * len(keys), strict=True)
     begun = [one_seed.start(key, config) if old is None else old for key, old in pairs]

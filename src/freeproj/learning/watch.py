@@ -1,7 +1,6 @@
-"""One episode of an agent, step by step, for people to look at.
+"""One episode of an agent, step by step, for people.
 
-`play_episode` yields frames of numbers and texts. They are drawn as text here and as
-pictures in `report.animation`.
+`play_episode` yields frames of numbers and texts; `report.animation` draws them.
 """
 
 from __future__ import annotations
