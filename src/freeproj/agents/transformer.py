@@ -137,8 +137,8 @@ class Transformer(Sequential):
         episodes = jnp.concatenate([before, jnp.cumsum(resets, axis=0)])
         caches = []
         for layer, *cache in zip(self.layers, state.keys, state.values, strict=True):
-            past = (jnp.swapaxes(each, 0, 1) for each in cache)
-            xs, *both = layer.sequence(xs, *past, episodes)
+            keys, values = (jnp.swapaxes(each, 0, 1) for each in cache)
+            xs, *both = layer.sequence(xs, keys, values, episodes)
             caches.append([jnp.swapaxes(each[n_times:], 0, 1) for each in both])
         keys, values = zip(*caches, strict=True)
         valid = (episodes[n_times:] == episodes[-1]).T
