@@ -155,6 +155,7 @@ def theirs_by_task():
         return dict(zip(TASKS, found, strict=True))
 
 
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("task", TASKS)
 def test_time_to_learn(task, theirs_by_task, tmp_path):
     cold, warm = (learned("ours", task, tmp_path) for _ in range(2))

@@ -58,14 +58,19 @@ def small(**settings) -> TrainConfig:
 
 @pytest.mark.parametrize("memory", ["gru", "s5"])
 @pytest.mark.parametrize(
-    "task",
-    ["HigherLower", "StatelessPendulum", ("StatelessCartPole", "Minesweeper")],
-    ids=["discrete", "continuous", "mixed"],
+    ("task", "encoder"),
+    [
+        ("HigherLower", "none"),
+        ("StatelessPendulum", "none"),
+        (("StatelessCartPole", "Minesweeper"), "none"),
+        ("StatelessCartPole", "frame"),
+    ],
+    ids=["discrete", "continuous", "mixed", "frame"],
 )
 def test_replay_with_unchanged_weights_has_ratio_one_and_the_stored_values(
-    memory, task
+    memory, task, encoder
 ):
-    config = small(task=task, memory=memory, n_trials=1)
+    config = small(task=task, encoder=encoder, memory=memory, n_trials=1)
     env = config.training_env()
 
     @jax.jit
