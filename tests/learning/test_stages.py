@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from freeproj.experiments import run_seeds
-from freeproj.experiments.run import open_run, read_run, run_training
+from freeproj.experiments.run import Run, open_run, read_run, run_training
 from freeproj.experiments.settings import config_from, run_name, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.many_seeds import train_seeds
@@ -114,8 +114,13 @@ def test_seeds_of_a_curriculum_are_trained_one_by_one(tmp_path, monkeypatch):
     configs = [dataclasses.replace(small(), seed=seed) for seed in (0, 1)]
     with pytest.raises(ValueError, match="one by one"):
         train_seeds([jax.random.key(0)], configs[0])
-    monkeypatch.setattr(run_seeds, "run_training", lambda config, *_, **__: config)
-    assert run_seeds.run_seeds(configs, tmp_path) == configs
+
+    def train_one(config, out, report):
+        return Run(out, config)
+
+    monkeypatch.setattr(run_seeds, "run_training", train_one)
+    found = run_seeds.run_seeds(configs, tmp_path)
+    assert [run.config for run in found] == configs
 
 
 @pytest.mark.parametrize(
