@@ -13,20 +13,18 @@ import gymnasium as gym
 import numpy as np
 from jaxtyping import Bool, Float32, Real
 
-from freeproj.adapters.episode_words import EpisodeWords
-from freeproj.adapters.flatten import flat_space
+from freeproj.adapters.episode_words import Episodes, EpisodeWords
+from freeproj.adapters.flatten import farthest, flat_space, with_room
 from freeproj.projection.frames import PlainFrame
 
-__all__ = ["EpisodeFrames", "frames_and_space"]
+__all__ = ["EpisodeFrames", "ShowsFrames"]
 
 
-class EpisodeFrames:
+class EpisodeFrames(Episodes):
     """Frames of `n_envs` environments with `dim` entries to observe.
 
     Args:
         size: the number of directions that a frame keeps.
-        dim: the number of entries of a flattened observation.
-        n_envs: the number of environments.
         n_trials: how many episodes share a frame.
         threshold: the norm that a direction must have to be kept as new.
         source: the projection whose results are seen, if nothing stands between.
@@ -41,23 +39,15 @@ class EpisodeFrames:
         threshold: float = 0.0,
         source: EpisodeWords | None = None,
     ):
-        if n_trials < 1:
-            raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
-        self.size, self.n_trials, self.source = size, n_trials, source
+        super().__init__(n_envs, n_trials)
+        self.size, self.source = size, source
         self.frame = PlainFrame(size, dim, threshold, (n_envs,))
-        self.episodes = np.zeros(n_envs, np.int64)
         self.told: dict[str, np.ndarray] = {}  # in an episode's info
 
     def begin(self, begins: Bool[np.ndarray, " envs"] | bool = True) -> None:
         """Begin an episode in some environments, by default in all."""
-        due = (self.episodes % self.n_trials == 0) & begins
-        self.episodes = self.episodes + begins
-        if due.any():
+        if (due := self.due(begins)).any():
             self.frame.clear(due)
-
-    def reseed(self, index: int, seed: int) -> None:
-        """Let an environment's next episode be the first one of its frame."""
-        self.episodes[index] = 0
 
     def show(
         self, observations: Real[np.ndarray, "envs d"]
@@ -74,14 +64,24 @@ class EpisodeFrames:
         where = np.arange(len(self.episodes)) == index
         return self.frame.see(np.where(where[:, None], observation, 0.0), where)[index]
 
-    def show_single(
-        self, observation: Real[np.ndarray, " d"]
-    ) -> Float32[np.ndarray, " slot"]:
-        """Return the observation of the only environment, in its frame."""
-        return self.show(observation[None])[0]
+
+class ShowsFrames:
+    """A wrapper that shows an observation's coordinates in the frame of its episode."""
+
+    def __init__(
+        self,
+        env: Any,
+        size: int | None = None,
+        *,
+        n_trials: int | None = None,
+        threshold: float = 0.0,
+    ):
+        settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
+        super().__init__(env, _frames_and_space, **settings)  # pyright: ignore
+        self.frames: EpisodeFrames = self._episodes  # pyright: ignore
 
 
-def frames_and_space(
+def _frames_and_space(
     env: Any,
     space: gym.Space,
     n_envs: int,
@@ -93,8 +93,7 @@ def frames_and_space(
     """Return the frames of environments, and the space of what they show.
 
     By default a frame has as many directions as an observation has entries before a
-    projection inside `env`, and lasts as long as a word. `space` is that of one
-    environment's observations.
+    projection inside `env`, and lasts as long as a word.
     """
     flat, (inside, directly) = flat_space(space), _words_inside(env)
     shared = 1 if inside is None else inside.n_trials
@@ -109,7 +108,12 @@ def frames_and_space(
         size = dim if inside is None else min(inside.obs_dim, dim)
     source = inside if directly else None
     frames = EpisodeFrames(size, dim, n_envs, n_trials, threshold, source)
-    return frames, _coordinates(flat, directly, size)
+    # No coordinate exceeds the norm of what is shown. Behind a projection a bound on an
+    # entry is one on the norm already.
+    far = farthest(flat)
+    reach = with_room(far.max() if directly else np.linalg.norm(far))
+    low = np.append(np.full(size, -reach), 0.0).astype(np.float32)
+    return frames, gym.spaces.Box(low, np.float32(reach), (size + 1,), np.float32)
 
 
 def _words_inside(env: Any) -> tuple[EpisodeWords | None, bool]:
@@ -121,17 +125,3 @@ def _words_inside(env: Any) -> tuple[EpisodeWords | None, bool]:
             return words, inside is env
         inside = vars(inside).get("env", vars(inside).get("venv"))
     return None, False
-
-
-def _coordinates(flat: gym.spaces.Box, is_norm: bool, size: int) -> gym.spaces.Box:
-    """Return the space of coordinates: none exceeds the norm of what is shown.
-
-    Behind a projection (`is_norm`) a bound on an entry is one on the norm already.
-    """
-    bounds = np.maximum(
-        np.abs(flat.low, dtype=np.float64), np.abs(flat.high, dtype=np.float64)
-    )
-    reach = float(bounds.max() if is_norm else np.linalg.norm(bounds))
-    reach = reach * (1 + 1e-5) if reach < np.finfo(np.float32).max else np.inf
-    low = np.append(np.full(size, -reach), 0.0).astype(np.float32)
-    return gym.spaces.Box(low, np.float32(reach), (size + 1,), np.float32)

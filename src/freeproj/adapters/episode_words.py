@@ -14,9 +14,9 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Real
+from jaxtyping import Bool, Float, Float32
 
-from freeproj.adapters.flatten import flat_space
+from freeproj.adapters.flatten import farthest, flat_space, with_room
 from freeproj.adapters.numpy_core import (
     MAX_TABLE,
     checked,
@@ -28,12 +28,31 @@ from freeproj.adapters.numpy_core import (
 )
 from freeproj.projection.projection import FreeProjection
 
-__all__ = ["EpisodeWords", "Redraws", "words_and_space"]
+__all__ = ["EpisodeWords", "Episodes", "Projects"]
 
 _OWN, _GIVEN, _BASES = range(3)  # what a child of the seed is for
 
 
-class EpisodeWords:
+class Episodes:
+    """Counts the episodes of environments; `n_trials` in a row share something."""
+
+    def __init__(self, n_envs: int, n_trials: int):
+        if n_trials < 1:
+            raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
+        self.n_trials, self.episodes = n_trials, np.zeros(n_envs, np.int64)
+
+    def due(self, begins: Bool[np.ndarray, " n"] | bool) -> Bool[np.ndarray, " n"]:
+        """Count the episodes that begin; return where they are the first to share."""
+        due = (self.episodes % self.n_trials == 0) & begins
+        self.episodes = self.episodes + begins
+        return due
+
+    def reseed(self, index: int, seed: int) -> None:
+        """Let an environment's next episode be the first to share."""
+        self.episodes[index] = 0
+
+
+class EpisodeWords(Episodes):
     """Words and matrices of `n_envs` environments with `obs_dim` entries to observe.
 
     Args:
@@ -56,18 +75,15 @@ class EpisodeWords:
         seed: int | None = None,
         n_trials: int = 1,
     ):
+        super().__init__(n_envs, n_trials)
         self.projection = law = projection
         if obs_dim > law.dim:
             raise ValueError(
                 f"Observations of {obs_dim} entries do not fit the projection's "
                 f"`dim` = {law.dim}; choose a `dim` of at least {obs_dim}."
             )
-        if n_trials < 1:
-            raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
-        self.obs_dim, self.n_envs, self.n_trials = obs_dim, n_envs, n_trials
+        self.obs_dim, self.n_draws = obs_dim, 0
         self.entropy = int(np.random.SeedSequence(seed).entropy)  # pyright: ignore
-        self.n_draws = 0
-        self.episodes = [0] * n_envs
         self.streams = [self._generator(_OWN, index) for index in range(n_envs)]
         self.words = np.zeros((n_envs, law.length), np.int32)
         # Transposed, as a row times a matrix is the faster product.
@@ -80,28 +96,28 @@ class EpisodeWords:
         """M_o of each environment's word."""
         return self.turned.transpose(0, 2, 1)
 
+    @property
+    def told(self) -> dict[str, np.ndarray]:
+        """What an episode's info says."""
+        return {"word": self.words}
+
     def redraw_bases(self, seed: int | None = None) -> None:
         """Draw new base matrices, used from each environment's next word on."""
         if seed is None:
             rng = self._generator(_BASES, self.n_draws)
         else:
             rng = np.random.default_rng(seed)
-        self._take(draw_bases(self.projection, rng))
+        self.bases, self._table = draw_bases(self.projection, rng), None
         self.n_draws += 1
 
     def reseed(self, index: int, seed: int) -> None:
         """Restart an environment's words; its next episode gets the first one."""
+        super().reseed(index, seed)
         self.streams[index] = self._generator(_GIVEN, seed)
-        self.episodes[index] = 0
 
-    def begin(self, begins: Bool[np.ndarray, " envs"] | None = None) -> None:
+    def begin(self, begins: Bool[np.ndarray, " envs"] | bool = True) -> None:
         """Begin an episode in some environments, by default in all."""
-        chosen = (
-            range(self.n_envs) if begins is None else np.flatnonzero(begins).tolist()
-        )
-        due = [index for index in chosen if self.episodes[index] % self.n_trials == 0]
-        for index in chosen:
-            self.episodes[index] += 1
+        due = np.flatnonzero(self.due(begins)).tolist()
         if not due:
             return
         words = self.words.copy()
@@ -109,11 +125,6 @@ class EpisodeWords:
             words[index], self.turned[index] = self._draw(self.streams[index])
         words.flags.writeable = False
         self.words = words
-
-    @property
-    def told(self) -> dict[str, np.ndarray]:
-        """What an episode's info says."""
-        return {"word": self.words}
 
     def show(
         self, observations: Float[np.ndarray, "envs d_obs"]
@@ -129,47 +140,30 @@ class EpisodeWords:
         self.latest[index] = observation.dot(self.turned[index])
         return self.latest[index].astype(np.float32)
 
-    def show_single(
-        self, observation: Float32[np.ndarray, " d_obs"]
-    ) -> Float32[np.ndarray, " d_in"]:
-        """Return the observation of the only environment."""
-        return self.show_one(0, observation)
-
-    def reach(
-        self, low: Real[np.ndarray, " d_obs"], high: Real[np.ndarray, " d_obs"]
-    ) -> float:
+    def reach(self, space: gym.spaces.Box) -> float:
         """Return a bound on every projected entry, for all words and bases.
 
         |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; infinite where there is no bound.
         """
         if not keeps_norms(self.projection):
             return math.inf
-        farthest = np.maximum(
-            np.abs(low, dtype=np.float64), np.abs(high, dtype=np.float64)
-        )
-        largest = np.finfo(np.float32).max
-        bound = self.projection.scale * float(np.linalg.norm(farthest)) * (1 + 1e-5)
-        return bound if bound < largest else math.inf
+        return with_room(self.projection.scale * np.linalg.norm(farthest(space)))
 
     def restore(self, kept: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Restore bases and, for as many environments as before, words and streams."""
         self.entropy, self.n_draws = kept["entropy"], kept["n_draws"]
-        self._take(arrays["bases"])
-        if len(arrays["words"]) != self.n_envs:
+        self.bases, self._table = arrays["bases"], None
+        if arrays["words"].shape != self.words.shape:
             return
         if arrays["matrices"].shape != self.matrices.shape:
             raise ValueError(
                 f"The file is for observations of {arrays['matrices'].shape[2]} "
                 f"entries, but the environment's have {self.obs_dim}."
             )
-        self.words = arrays["words"]
+        self.words, self.episodes = arrays["words"], arrays["episodes"]
         self.turned[:] = arrays["matrices"].transpose(0, 2, 1)
-        self.episodes = arrays["episodes"].tolist()
         for stream, state in zip(self.streams, kept["streams"], strict=True):
             stream.bit_generator.state = state
-
-    def _take(self, bases: np.ndarray) -> None:
-        self.bases, self._table = bases, None
 
     def _draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw a word; return it and its matrix, transposed."""
@@ -179,8 +173,7 @@ class EpisodeWords:
             return word, matrix(law, word, self.bases, self.obs_dim).T
         if self._table is None:
             letters, every = table(law, self.bases, self.obs_dim)
-            turned = np.ascontiguousarray(every.transpose(0, 2, 1))
-            self._table = letters, turned
+            self._table = letters, np.ascontiguousarray(every.transpose(0, 2, 1))
         letters, turned = self._table
         index = rng.integers(law.n_words)
         return letters[index], turned[index]
@@ -190,24 +183,31 @@ class EpisodeWords:
         return np.random.default_rng(child)
 
 
-class Redraws:
-    """What wrappers that project have in common."""
+class Projects:
+    """A wrapper that shows M_o ξ instead of ξ, with a new word for each episode."""
 
-    words: EpisodeWords
+    def __init__(
+        self,
+        env: Any,
+        projection: Any,
+        *,
+        seed: int | None = None,
+        n_trials: int = 1,
+    ):
+        settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
+        super().__init__(env, _words_and_space, **settings)  # pyright: ignore
+        self.words: EpisodeWords = self._episodes  # pyright: ignore
 
     def redraw_bases(self, seed: int | None = None) -> None:
         """Draw new base matrices, used from each environment's next word on."""
         self.words.redraw_bases(seed)
 
 
-def words_and_space(
-    env: Any, space: gym.Space, n_envs: int, *, projection: Any, **settings: Any
+def _words_and_space(
+    _env: Any, space: gym.Space, n_envs: int, *, projection: Any, **settings: Any
 ) -> tuple[EpisodeWords, gym.spaces.Box]:
-    """Return the words of environments, and the space of what they project.
-
-    `space` is that of one environment's observations.
-    """
+    """Return the words of environments, and the space of what they project."""
     projection, flat = checked(projection), flat_space(space)
     words = EpisodeWords(projection, flat.shape[0], n_envs, **settings)
-    reach = words.reach(flat.low, flat.high)
+    reach = words.reach(flat)
     return words, gym.spaces.Box(-reach, reach, (projection.input_dim,), np.float32)

@@ -11,9 +11,16 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector.utils import iterate
-from jaxtyping import Float32
+from jaxtyping import Float, Float32
 
-__all__ = ["flat_space", "flatten_batch", "flatten_one", "nth"]
+__all__ = [
+    "farthest",
+    "flat_space",
+    "flatten_batch",
+    "flatten_one",
+    "nth",
+    "with_room",
+]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:
@@ -53,3 +60,15 @@ def nth(batch: Any, index: int) -> Any:
     if isinstance(batch, tuple):
         return tuple(nth(part, index) for part in batch)
     return batch[index]
+
+
+def farthest(box: gym.spaces.Box) -> Float[np.ndarray, " d"]:
+    """Return how far from zero each entry can be."""
+    sides = np.abs(box.low, dtype=np.float64), np.abs(box.high, dtype=np.float64)
+    return np.maximum(*sides)
+
+
+def with_room(bound: float | np.floating) -> float:
+    """Return a bound with room for rounding; infinite beyond what float32 can hold."""
+    bound = float(bound) * (1 + 1e-5)
+    return bound if bound < np.finfo(np.float32).max else np.inf

@@ -94,40 +94,40 @@ class MemaxMemory(eqx.Module):
         return xs, tuple(following)
 
 
-def LRU(key: PRNGKeyArray, size: int, **settings: Any) -> MemaxMemory:
+def LRU(key: PRNGKeyArray, size: int, *, n_layers: int = 2, **_: Any) -> MemaxMemory:
     """Return memax's Linear Recurrent Unit (Orvieto et al. 2023)."""
-    return _made("lru", "LRU", key, size, settings, recurrent_size=size)
+    return _made("lru:LRU", key, size, n_layers, recurrent_size=size)
 
 
-def S6(key: PRNGKeyArray, size: int, **settings: Any) -> MemaxMemory:
+def S6(key: PRNGKeyArray, size: int, *, n_layers: int = 2, **_: Any) -> MemaxMemory:
     """Return memax's selective state space model (Gu and Dao 2023)."""
-    return _made("s6", "S6", key, size, settings, recurrent_size=size)
+    return _made("s6:S6", key, size, n_layers, recurrent_size=size)
 
 
-def FFM(key: PRNGKeyArray, size: int, **settings: Any) -> MemaxMemory:
+def FFM(key: PRNGKeyArray, size: int, *, n_layers: int = 2, **_: Any) -> MemaxMemory:
     """Return memax's Fast and Forgetful Memory (Morad et al. 2023)."""
     sizes = {"trace_size": 4, "context_size": max(size // 4, 1)}
-    return _made("ffm", "FFM", key, size, settings, **sizes)
+    return _made("ffm:FFM", key, size, n_layers, **sizes)
 
 
-def FART(key: PRNGKeyArray, size: int, **settings: Any) -> MemaxMemory:
+def FART(key: PRNGKeyArray, size: int, *, n_layers: int = 2, **_: Any) -> MemaxMemory:
     """Return memax's linear attention (Katharopoulos et al. 2020)."""
-    return _made("fart", "FART", key, size, settings, recurrent_size=_root(size))
+    root = max(round(size**0.5), 1)
+    return _made("fart:FART", key, size, n_layers, recurrent_size=root)
 
 
-def DeltaNet(key: PRNGKeyArray, size: int, **settings: Any) -> MemaxMemory:
+def DeltaNet(
+    key: PRNGKeyArray, size: int, *, n_layers: int = 2, **_: Any
+) -> MemaxMemory:
     """Return memax's DeltaNet (Schlag et al. 2021)."""
-    return _made("delta", "DeltaNet", key, size, settings, recurrent_size=_root(size))
+    root = max(round(size**0.5), 1)
+    return _made("delta:DeltaNet", key, size, n_layers, recurrent_size=root)
 
 
 def _made(
-    module: str,
-    name: str,
-    key: PRNGKeyArray,
-    size: int,
-    settings: dict[str, Any],
-    **sizes: int,
+    place: str, key: PRNGKeyArray, size: int, n_layers: int, **sizes: int
 ) -> MemaxMemory:
+    module, _, name = place.partition(":")
     try:
         home = importlib.import_module(f"memax.equinox.semigroups.{module}")
     except ModuleNotFoundError as error:
@@ -139,9 +139,5 @@ def _made(
     def made(key: PRNGKeyArray) -> Any:
         return getattr(home, name)(hidden_size=size, key=key, **sizes)
 
-    keys = jax.random.split(key, settings.get("n_layers", 2))
+    keys = jax.random.split(key, n_layers)
     return MemaxMemory(tuple(MemaxLayer.create(each, size, made) for each in keys))
-
-
-def _root(size: int) -> int:
-    return max(round(size**0.5), 1)

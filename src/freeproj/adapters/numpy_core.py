@@ -31,6 +31,8 @@ __all__ = [
 
 MAX_TABLE = 2**23  # entries of the matrices of all words that are stored: 64 MB
 
+_Rng = np.random.Generator
+
 _GROUPED = ("haar", "qr", "permutation")
 _ISOMETRIES = (*_GROUPED, "iid_haar", "hadamard", "identity")
 
@@ -50,7 +52,7 @@ def keeps_norms(law: FreeProjection) -> bool:
 
 
 def draw_bases(
-    law: FreeProjection, rng: np.random.Generator, dtype: DTypeLike = np.float64
+    law: FreeProjection, rng: _Rng, dtype: DTypeLike = np.float64
 ) -> np.ndarray:
     """Draw what all words share: U_1, …, U_n, or the family's own table."""
     n, dim = law.n_generators, law.dim
@@ -65,9 +67,7 @@ def draw_bases(
     return bases.astype(dtype) if bases.dtype.kind == "f" else bases
 
 
-def draw_word(
-    law: FreeProjection, rng: np.random.Generator
-) -> Int[np.ndarray, " length"]:
+def draw_word(law: FreeProjection, rng: _Rng) -> Int[np.ndarray, " length"]:
     """Draw a word, uniformly."""
     # Sixty-four bits more than needed: the bias is too small for any sample to show.
     n_bytes = law.n_words.bit_length() // 8 + 9
@@ -99,9 +99,9 @@ def table(
 
 
 def haar(
-    rng: np.random.Generator, n_generators: int, dim: int, *, signed: bool = True
+    rng: _Rng, n_generators: int, dim: int, *, signed: bool = True
 ) -> Float[np.ndarray, "n d d"]:
-    """Draw independent Haar matrices of O(d), or raw QR (not Haar) if not `signed`."""
+    """Draw Haar matrices of O(d), or uncorrected QR (not Haar) if not `signed`."""
     q, r = np.linalg.qr(rng.standard_normal((n_generators, dim, dim)))
     signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))[:, None, :]
     return q * signs if signed else q

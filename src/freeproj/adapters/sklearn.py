@@ -90,9 +90,13 @@ class FreeRandomProjection(
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng(seed)
         self.word_ = draw_word(law, rng)
-        self.components_ = _matrix(law, self.word_, rng, X.shape[1]).astype(X.dtype)
-        self.n_components_ = law.input_dim
-        self._n_features_out = law.input_dim
+        if law.family == "haar":  # no more of the base matrices than the word needs
+            rows = HaarRows(rng, law.dim).rows(self.word_, law.input_dim)
+            drawn = law.scale * rows[:, : X.shape[1]]
+        else:
+            drawn = matrix(law, self.word_, draw_bases(law, rng), X.shape[1])
+        self.components_ = drawn.astype(X.dtype)
+        self.n_components_ = self._n_features_out = law.input_dim
         if self.compute_inverse_components:
             self.inverse_components_ = np.linalg.pinv(self.components_)
         return self
@@ -112,10 +116,8 @@ class FreeRandomProjection(
                 f"X has {X.shape[1]} features, but inverse_transform needs "
                 f"{self.n_components_}, the number of components."
             )
-        if self.compute_inverse_components:
-            inverse = self.inverse_components_
-        else:
-            inverse = np.linalg.pinv(self.components_)
+        kept = self.compute_inverse_components
+        inverse = self.inverse_components_ if kept else np.linalg.pinv(self.components_)
         return safe_sparse_dot(X, inverse.T, dense_output=True)
 
     def __sklearn_tags__(self):
@@ -131,8 +133,7 @@ class FreeRandomProjection(
             if out > n_features:
                 raise ValueError(
                     f"`n_components` = 'auto' asks for {out} components at `eps` = "
-                    f"{self.eps}, but X has {n_features} features; raise `eps` or give "
-                    "a number."
+                    f"{self.eps}, but X has {n_features} features; raise `eps`."
                 )
         dim = max(n_features, out) if self.dim is None else self.dim
         if out < 1:
@@ -152,13 +153,3 @@ class FreeRandomProjection(
             family=self.family,
             inverses=self.inverses,
         )
-
-
-def _matrix(
-    law: FreeProjection, word: np.ndarray, rng: np.random.Generator, n_features: int
-) -> np.ndarray:
-    """Return M for a word, drawing no more of the base matrices than it needs."""
-    if law.family != "haar":
-        return matrix(law, word, draw_bases(law, rng), n_features)
-    rows = HaarRows(rng, law.dim).rows(word, law.input_dim)
-    return law.scale * rows[:, :n_features]

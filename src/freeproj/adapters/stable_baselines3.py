@@ -22,8 +22,8 @@ from gymnasium.vector.utils import batch_space
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
-from freeproj.adapters.episode_frames import frames_and_space
-from freeproj.adapters.episode_words import Redraws, words_and_space
+from freeproj.adapters.episode_frames import ShowsFrames
+from freeproj.adapters.episode_words import Projects
 from freeproj.adapters.flatten import flatten_batch, flatten_one
 from freeproj.projection.projection import FreeProjection
 
@@ -75,7 +75,7 @@ class _VecShown(VecEnvWrapper):
         return self._episodes.show(flatten_batch(space, self._batched, observations))
 
 
-class VecFreeProjection(Redraws, _VecShown):
+class VecFreeProjection(Projects, _VecShown):
     """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
@@ -85,17 +85,8 @@ class VecFreeProjection(Redraws, _VecShown):
         n_trials: how many episodes share a word.
     """
 
-    def __init__(
-        self,
-        venv: VecEnv,
-        projection: Any,
-        *,
-        seed: int | None = None,
-        n_trials: int = 1,
-    ):
-        settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
-        super().__init__(venv, words_and_space, **settings)
-        self.words = self._episodes
+    def __init__(self, venv: VecEnv, projection: Any, **settings: Any):
+        super().__init__(venv, projection, **settings)
 
     def save(self, path: str | Path) -> None:
         """Write bases, words and random streams to an `.npz` file, beside a model."""
@@ -107,15 +98,9 @@ class VecFreeProjection(Redraws, _VecShown):
             "n_draws": words.n_draws,
             "streams": [stream.bit_generator.state for stream in words.streams],
         }
-        with Path(path).open("wb") as file:
-            np.savez(
-                file,
-                settings=np.array(json.dumps(settings)),
-                bases=words.bases,
-                words=words.words,
-                matrices=words.matrices,
-                episodes=words.episodes,
-            )
+        names = ("bases", "words", "matrices", "episodes")
+        arrays = {name: getattr(words, name) for name in names}
+        _write(path, settings=np.array(json.dumps(settings)), **arrays)
 
     @classmethod
     def load(cls, path: str | Path, venv: VecEnv) -> VecFreeProjection:
@@ -124,8 +109,7 @@ class VecFreeProjection(Redraws, _VecShown):
         With as many environments as before the words continue where they were; with
         another number they start anew, under the same bases.
         """
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = _read(path)
         kept = json.loads(str(arrays.pop("settings")))
         law = FreeProjection(**kept["projection"])
         loaded = cls(venv, law, seed=kept["entropy"], n_trials=kept["n_trials"])
@@ -133,24 +117,15 @@ class VecFreeProjection(Redraws, _VecShown):
         return loaded
 
 
-class VecFrame(_VecShown):
+class VecFrame(ShowsFrames, _VecShown):
     """Show an observation's coordinates in the frame of its episode.
 
     They are the same under every projection: see `FrameObservation` of
     `freeproj.adapters.gymnasium`, whose arguments these are.
     """
 
-    def __init__(
-        self,
-        venv: VecEnv,
-        size: int | None = None,
-        *,
-        n_trials: int | None = None,
-        threshold: float = 0.0,
-    ):
-        settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
-        super().__init__(venv, frames_and_space, **settings)
-        self.frames = self._episodes
+    def __init__(self, venv: VecEnv, size: int | None = None, **settings: Any):
+        super().__init__(venv, size, **settings)
 
     def save(self, path: str | Path) -> None:
         """Write the frames to an `.npz` file, for episodes that share one (`n_trials`).
@@ -158,22 +133,14 @@ class VecFrame(_VecShown):
         With one episode a frame there is nothing to keep: every reset empties it.
         """
         frames, frame = self.frames, self.frames.frame
-        with Path(path).open("wb") as file:
-            np.savez(
-                file,
-                size=frames.size,
-                n_trials=frames.n_trials,
-                threshold=frame.threshold,
-                rows=frame.rows,
-                n_known=frame.n_known,
-                episodes=frames.episodes,
-            )
+        settings = {"size": frames.size, "n_trials": frames.n_trials}
+        arrays = {"n_known": frame.n_known, "episodes": frames.episodes}
+        _write(path, **settings, threshold=frame.threshold, rows=frame.rows, **arrays)
 
     @classmethod
     def load(cls, path: str | Path, venv: VecEnv) -> VecFrame:
         """Read what `save` wrote, for as many environments as before, or begin anew."""
-        with np.load(path, allow_pickle=False) as file:
-            kept = {name: file[name] for name in file.files}
+        kept = _read(path)
         n_trials, threshold = int(kept["n_trials"]), float(kept["threshold"])
         loaded = cls(venv, int(kept["size"]), n_trials=n_trials, threshold=threshold)
         frame = loaded.frames.frame
@@ -199,3 +166,13 @@ class RedrawBases(BaseCallback):
 
     def _on_step(self) -> bool:
         return True
+
+
+def _write(path: str | Path, **arrays: Any) -> None:
+    with Path(path).open("wb") as file:  # `savez` would change the name
+        np.savez(file, **arrays)
+
+
+def _read(path: str | Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}

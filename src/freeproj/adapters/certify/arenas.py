@@ -1,12 +1,20 @@
 """Many copies of one task, stepped together: where an agent is certified.
 
 A task of this package is stepped by one compiled function, and needs no Gymnasium.
-Anything else is a Gymnasium environment, stepped copy by copy.
+Anything else is a Gymnasium environment, stepped copy by copy. In both
+
+    observations = arena.begin(starts, noises, where)
+
+starts a trial in the copies where it is asked to, from seeds of the initial states and
+of what is random later (where the two can be told apart), and
+
+    observations, rewards, ended = arena.step(actions, where)
+
+steps the copies that are being played. Both return what every copy shows.
 """
 
 from __future__ import annotations
 
-import abc
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -19,93 +27,16 @@ from jaxtyping import Bool, Float, Int
 from freeproj.envs import Box, Discrete, Environment, make
 from freeproj.envs.registry import find
 
-__all__ = ["Arena", "GymArena", "Shown", "TaskArena", "open_arena"]
+__all__ = ["Arena", "GymArena", "TaskArena", "open_arena"]
 
 _MOST_STEPS = 5_000  # of a trial whose environment sets no limit
 
 _Seeds = Int[np.ndarray, " copies"]
 _Mask = Bool[np.ndarray, " copies"]
-
-# observations, rewards, which trials have ended
-Shown = tuple[
-    Float[np.ndarray, "copies d_obs"],
-    Float[np.ndarray, " copies"],
-    Bool[np.ndarray, " copies"],
-]
+_Shown = Float[np.ndarray, "copies d_obs"]
 
 
-class Arena(abc.ABC):
-    """Copies of a task; `begin` starts a trial in some of them, `step` moves all."""
-
-    name: str
-    n_copies: int
-    obs_dim: int
-    action_space: Box | Discrete
-
-    @abc.abstractmethod
-    def begin(
-        self, starts: _Seeds, lucks: _Seeds, where: _Mask
-    ) -> Float[np.ndarray, "copies d_obs"]:
-        """Start a trial where asked; return what every copy shows.
-
-        Args:
-            starts: seeds of the initial states.
-            lucks: seeds of what is random later, where the two can be told apart.
-        """
-
-    @abc.abstractmethod
-    def step(self, actions: np.ndarray, where: _Mask) -> Shown:
-        """Step the copies that are being played; the others are left alone."""
-
-
-def open_arena(env: Any, n_copies: int) -> Arena:
-    """Open copies of a task.
-
-    Args:
-        env: a task of this package or its name; a Gymnasium id; a function that makes
-            an environment; or one environment, copied if it has an id.
-    """
-    if isinstance(env, str) and _is_task(env):
-        env = make(env)
-    if isinstance(env, Environment):
-        return TaskArena(env, n_copies)
-    return GymArena(*_makers(env, n_copies))
-
-
-def _is_task(name: str) -> bool:
-    try:
-        find(name.partition("(")[0])
-    except ValueError:
-        return False
-    return True
-
-
-def _makers(env: Any, n_copies: int) -> tuple[Callable[[], Any], int]:
-    """Return what makes an environment, and how many it can make."""
-    import gymnasium as gym
-
-    if isinstance(env, str):
-        import freeproj.adapters.gymnasium  # noqa: F401  registers our ids
-
-        try:
-            spec = gym.spec(env)
-        except gym.error.Error as error:
-            raise ValueError(f"No task or environment {env!r}: {error}") from error
-        return lambda: gym.make(spec, disable_env_checker=True), n_copies
-    if isinstance(env, gym.Env):
-        if env.spec is None:
-            return lambda: env, 1
-        kept = copy.deepcopy(env.spec)
-        return lambda: gym.make(kept, disable_env_checker=True), n_copies
-    if callable(env):
-        return env, n_copies
-    raise TypeError(
-        "`env` must be a task, its name, a Gymnasium id, an environment, or a function "
-        f"that makes one, got {type(env).__name__}."
-    )
-
-
-class TaskArena(Arena):
+class TaskArena:
     """Copies of a task of this package, in one compiled step."""
 
     def __init__(self, task: Environment, n_copies: int):
@@ -117,22 +48,22 @@ class TaskArena(Arena):
         self._step = jax.jit(jax.vmap(task.step, in_axes=(0, 0, 0, None)))
         self._state: Any = None
         self._shown = np.zeros((n_copies, self.obs_dim), np.float32)
-        self._lucks = np.zeros(n_copies, np.uint32)
+        self._noises = np.zeros(n_copies, np.uint32)
         self._times = np.zeros(n_copies, np.uint32)
 
-    def begin(self, starts, lucks, where) -> Float[np.ndarray, "copies d_obs"]:
+    def begin(self, starts: _Seeds, noises: _Seeds, where: _Mask) -> _Shown:
         shown, state = self._reset(_keys(starts, np.zeros_like(starts)), self._params)
         if self._state is not None:
             state = _chosen(where, state, self._state)
         self._state = state
         self._shown = np.where(where[:, None], shown, self._shown)
-        self._lucks = np.where(where, lucks, self._lucks)
+        self._noises = np.where(where, noises, self._noises)
         self._times = np.where(where, 0, self._times)
         return self._shown
 
-    def step(self, actions: np.ndarray, where: _Mask) -> Shown:
+    def step(self, actions: np.ndarray, where: _Mask) -> tuple[_Shown, Any, _Mask]:
         # All move; the copies that are not played have ended, and stay as they are.
-        keys = _keys(self._lucks, self._times + 1)
+        keys = _keys(self._noises, self._times + 1)
         found = self._step(keys, self._state, jnp.asarray(actions), self._params)
         shown, self._state, rewards, terminated, truncated, _ = found
         self._times = self._times + 1
@@ -158,39 +89,35 @@ def _chosen(where, new, old):
     return jax.tree.map(choose, new, old)
 
 
-class GymArena(Arena):
+class GymArena:
     """Copies of a Gymnasium environment whose observations flatten to a vector."""
 
     def __init__(self, maker: Callable[[], Any], n_copies: int):
-        from freeproj.adapters.flatten import flat_space
+        from freeproj.adapters.flatten import flat_space, flatten_one
 
+        self.n_copies = n_copies
         self._envs = [maker() for _ in range(n_copies)]
         first = self._envs[0]
         spec = getattr(first, "spec", None)
         self.name = spec.id if spec is not None else type(first.unwrapped).__name__
-        self.n_copies = n_copies
-        self._space = first.observation_space
-        self.obs_dim = flat_space(self._space).shape[0]
+        self._most = getattr(spec, "max_episode_steps", None) or _MOST_STEPS
+        space = first.observation_space
+        self._flatten = lambda observation: flatten_one(space, observation)
+        self.obs_dim = flat_space(space).shape[0]
         self.action_space = _space_of(first.action_space)
-        limit = getattr(spec, "max_episode_steps", None)
-        self._most = limit or _MOST_STEPS
         self._times = np.zeros(n_copies, int)
         self._shown = np.zeros((n_copies, self.obs_dim), np.float32)
 
-    def begin(self, starts, lucks, where) -> Float[np.ndarray, "copies d_obs"]:
+    def begin(self, starts: _Seeds, noises: _Seeds, where: _Mask) -> _Shown:
         # A seed decides the start and all that follows.
-        from freeproj.adapters.flatten import flatten_one
-
         shown = self._shown.copy()
         for index in np.flatnonzero(where):
             first, _ = self._envs[index].reset(seed=int(starts[index]))
-            shown[index], self._times[index] = flatten_one(self._space, first), 0
+            shown[index], self._times[index] = self._flatten(first), 0
         self._shown = shown
         return shown
 
-    def step(self, actions: np.ndarray, where: _Mask) -> Shown:
-        from freeproj.adapters.flatten import flatten_one
-
+    def step(self, actions: np.ndarray, where: _Mask) -> tuple[_Shown, Any, _Mask]:
         shown, rewards = self._shown.copy(), np.zeros(self.n_copies)
         ended = np.zeros(self.n_copies, bool)
         for index in np.flatnonzero(where):
@@ -199,8 +126,7 @@ class GymArena(Arena):
                 self._own(env.action_space, actions[index])
             )
             self._times[index] += 1
-            shown[index] = flatten_one(self._space, observation)
-            rewards[index] = reward
+            shown[index], rewards[index] = self._flatten(observation), reward
             ended[index] = over or late or self._times[index] >= self._most
         self._shown = shown
         return shown, rewards, ended
@@ -212,6 +138,51 @@ class GymArena(Arena):
         return np.asarray(action, space.dtype).reshape(space.shape)
 
 
+Arena = TaskArena | GymArena
+
+
+def open_arena(env: Any, n_copies: int) -> Arena:
+    """Open copies of a task.
+
+    Args:
+        env: a task of this package or its name; a Gymnasium id; a function that makes
+            an environment; or one environment, copied if it has an id.
+    """
+    if isinstance(env, str) and _is_task(env):
+        env = make(env)
+    if isinstance(env, Environment):
+        return TaskArena(env, n_copies)
+    import gymnasium as gym
+
+    if isinstance(env, str):
+        import freeproj.gymnasium  # noqa: F401  registers our ids
+
+        try:
+            spec = gym.spec(env)
+        except gym.error.Error as error:
+            raise ValueError(f"No task or environment {env!r}: {error}") from error
+        return GymArena(lambda: gym.make(spec, disable_env_checker=True), n_copies)
+    if isinstance(env, gym.Env):
+        if env.spec is None:
+            return GymArena(lambda: env, 1)
+        kept = copy.deepcopy(env.spec)
+        return GymArena(lambda: gym.make(kept, disable_env_checker=True), n_copies)
+    if callable(env):
+        return GymArena(env, n_copies)
+    raise TypeError(
+        "`env` must be a task, its name, a Gymnasium id, an environment, or a function "
+        f"that makes one, got {type(env).__name__}."
+    )
+
+
+def _is_task(name: str) -> bool:
+    try:
+        find(name.partition("(")[0])
+    except ValueError:
+        return False
+    return True
+
+
 def _space_of(space: Any) -> Box | Discrete:
     """Return Gymnasium's action space as ours; vectors for boxes of any shape."""
     import gymnasium as gym
@@ -219,6 +190,7 @@ def _space_of(space: Any) -> Box | Discrete:
     if isinstance(space, gym.spaces.Discrete):
         return Discrete(int(space.n))
     if isinstance(space, gym.spaces.Box):
-        low, high = space.low.ravel().tolist(), space.high.ravel().tolist()
-        return Box(tuple(low), tuple(high))
+        return Box(
+            tuple(space.low.ravel().tolist()), tuple(space.high.ravel().tolist())
+        )
     raise ValueError(f"Actions must be Discrete or a Box, got {space}.")

@@ -6,20 +6,24 @@ was trained on. Its memory begins empty with an episode and is kept over its tri
 
 from __future__ import annotations
 
+import functools
 import inspect
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from freeproj.adapters.certify.arenas import Arena
-from freeproj.envs import Box, Discrete
+from freeproj.envs import Discrete
 from freeproj.projection.frames import PlainFrame
 from freeproj.projection.maps import identity, tile
 
 __all__ = ["Habits", "Player", "as_player"]
 
 _Matrices = Float[np.ndarray, "episodes d_in d_obs"]
+# Takes what is seen and the state, None at the start; returns actions and next state.
+_Ask = Callable[[np.ndarray, Any], tuple[Any, Any]]
 
 
 class Habits(NamedTuple):
@@ -32,7 +36,6 @@ class Habits(NamedTuple):
     has_words: bool = False  # can be played under the projections of its training
 
 
-@runtime_checkable
 class Player(Protocol):
     """A policy that plays many episodes at once."""
 
@@ -54,11 +57,9 @@ class Player(Protocol):
         rewards: Float[np.ndarray, " episodes"],
         ended: Bool[np.ndarray, " episodes"],
     ) -> np.ndarray:
-        """Return an action for each episode.
+        """Return an action for each episode, told what the last ones earned and ended.
 
-        Args:
-            rewards: of the actions before.
-            ended: whether those ended a trial.
+        Whether an action ended a trial is told with its reward.
         """
         ...
 
@@ -67,52 +68,49 @@ def as_player(
     policy: Any,
     arena: Arena,
     *,
-    env: Any = "",
-    dim: int = 0,
-    scale: float = 1.0,
-    frame: int = 0,
-    deterministic: bool = True,
+    env: Any,
+    dim: int,
+    scale: float,
+    frame: int,
+    deterministic: bool,
 ) -> Player:
-    """Return a policy as a player.
-
-    Args:
-        policy: an agent of this package; a model of Stable-Baselines3 or sb3-contrib; a
-            torch module from observations (and a state) to logits or actions (and the
-            next state); or a function `act(observation, state)`, which returns an
-            action, or an action and the next state (None at the start).
-        env: the task, for agents of this package.
-        dim: entries of what the policy sees; by default what it was trained on.
-    """
+    """Return a policy as a player; `certify` says what the arguments are."""
     if callable(getattr(policy, "player", None)):  # an agent of this package
         return policy.player(env)
+    name, act = type(policy).__name__, getattr(policy, "act", policy)
+    homes = [each.__module__ for each in type(policy).__mro__]
     if callable(getattr(policy, "predict", None)) and hasattr(
         policy, "observation_space"
     ):
-        ask: Any = _Model(policy, deterministic)
-        dim = dim or (0 if frame else ask.input_dim)
-    elif any(each.__module__.startswith("torch.nn") for each in type(policy).__mro__):
-        ask = _Module(policy, arena.action_space, deterministic)
-    elif callable(getattr(policy, "act", None)) or callable(policy):
-        ask = _Function(getattr(policy, "act", policy))
+        start = functools.partial(_ask_model, policy, deterministic)
+        dim = dim or (0 if frame else _input_dim(policy))
+    elif any(home.startswith("torch.nn") for home in homes):
+        sampled = isinstance(arena.action_space, Discrete) and not deterministic
+        start = functools.partial(_ask_module, policy.eval(), arena, sampled)
+    elif callable(act):
+        name = getattr(act, "__qualname__", type(act).__name__)
+        start = functools.partial(_ask_function, act)
     else:
         raise TypeError(
             "`policy` must be an agent from `load_agent`, a Stable-Baselines3 model, a "
-            "torch module, or a function `act(observation, state)`, got "
-            f"{type(policy).__name__}."
+            f"torch module, or a function `act(observation, state)`, got {name}."
         )
-    return _Projected(ask, dim or arena.obs_dim, scale, frame)
+    return _Projected(name, start, dim or arena.obs_dim, scale, frame)
 
 
 class _Projected(Player):
     """A policy of others behind a projection and, if asked for, a frame."""
 
-    def __init__(self, ask: Any, input_dim: int, scale: float, frame: int):
-        self._ask, self.input_dim = ask, input_dim
-        self.name = ask.name
-        self.habits = Habits(scale=scale)
-        self._frame = frame
-        self._frames: list[PlainFrame] = []
-        self._matrices: _Matrices = np.zeros((0, input_dim, 1), np.float32)
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[int], _Ask],
+        input_dim: int,
+        scale: float,
+        frame: int,
+    ):
+        self.name, self.input_dim, self.habits = name, input_dim, Habits(scale=scale)
+        self._start, self._size = start, frame
 
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
         # Copies of the identity where there is room.
@@ -122,103 +120,80 @@ class _Projected(Player):
     def begin(self, n_episodes: int, matrices: _Matrices | None, seed: int) -> None:
         assert matrices is not None  # nobody knows its training's
         self._matrices = np.asarray(matrices, np.float32)
-        if self._frame:
-            size = self._frame, self.input_dim
-            self._frames = [PlainFrame(*size) for _ in range(n_episodes)]
-        self._ask.begin(n_episodes, seed)
+        if self._size:
+            self._frame = PlainFrame(self._size, self.input_dim, batch=(n_episodes,))
+        self._ask, self._state = self._start(seed), None
 
     def act(self, observations, rewards, ended) -> np.ndarray:
         seen = np.einsum("nij,nj->ni", self._matrices, observations)
-        if self._frame:
-            pairs = zip(self._frames, seen, strict=True)
-            seen = np.stack([frame.see(row) for frame, row in pairs])
-        return np.asarray(self._ask.act(seen.astype(np.float32)))
+        if self._size:
+            seen = self._frame.see(seen)
+        actions, self._state = self._ask(seen.astype(np.float32), self._state)
+        return np.asarray(actions)
 
 
-class _Model:
-    """Stable-Baselines3 or sb3-contrib, recurrent or not."""
-
-    def __init__(self, model: Any, deterministic: bool):
-        self._model, self._deterministic = model, deterministic
-        self.name = type(model).__name__
-        space = model.observation_space
-        if len(space.shape or ()) != 1:
-            raise ValueError(
-                f"The model must take observations that are vectors, got {space}; "
-                "flatten them, or pass a function `act(observation, state)`."
-            )
-        self.input_dim = int(space.shape[0])
-        self._start = int(getattr(model.action_space, "start", 0))
-
-    def begin(self, n: int, seed: int) -> None:
-        self._state: Any = None
-        self._first = np.ones(n, bool)
-        if not self._deterministic:
-            self._model.set_random_seed(seed)
-
-    def act(self, seen: np.ndarray) -> np.ndarray:
-        actions, self._state = self._model.predict(
-            seen,
-            state=self._state,
-            episode_start=self._first,
-            deterministic=self._deterministic,
+def _input_dim(model: Any) -> int:
+    """Return how many numbers a model takes."""
+    space = model.observation_space
+    if len(space.shape or ()) != 1:
+        raise ValueError(
+            f"The model must take observations that are vectors, got {space}; flatten "
+            "them, or pass a function `act(observation, state)`."
         )
-        self._first = np.zeros_like(self._first)
-        return actions - self._start if self._start else actions
+    return int(space.shape[0])
 
 
-class _Module:
-    """A torch module: observations (and a state) to logits or actions."""
+def _ask_model(model: Any, deterministic: bool, seed: int) -> _Ask:
+    """Ask Stable-Baselines3 or sb3-contrib, recurrent or not."""
+    if not deterministic:
+        model.set_random_seed(seed)
+    first_action = int(getattr(model.action_space, "start", 0))
 
-    def __init__(self, module: Any, space: Box | Discrete, deterministic: bool):
-        self._module, self._deterministic = module.eval(), deterministic
-        self._discrete = isinstance(space, Discrete)
-        self.name = type(module).__name__
-        taken = inspect.signature(module.forward).parameters.values()
-        n_given = sum(
-            each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-            for each in taken
+    def ask(seen: np.ndarray, state: Any) -> tuple[np.ndarray, Any]:
+        begins = np.full(len(seen), state is None)
+        actions, state = model.predict(
+            seen, state=state, episode_start=begins, deterministic=deterministic
         )
-        self._recurrent = n_given > 1
+        return actions - first_action, state
 
-    def begin(self, n: int, seed: int) -> None:
-        import torch
+    return ask
 
-        self._state: Any = None
-        self._noise = torch.Generator().manual_seed(seed)
 
-    def act(self, seen: np.ndarray) -> np.ndarray:
-        import torch
+def _ask_module(module: Any, arena: Arena, sampled: bool, seed: int) -> _Ask:
+    """Ask a torch module: observations (and a state) to logits or actions."""
+    import torch
 
+    noise = torch.Generator().manual_seed(seed)
+    taken = inspect.signature(module.forward).parameters.values()
+    given = [each for each in taken if each.kind in _BY_PLACE]
+
+    def ask(seen: np.ndarray, state: Any) -> tuple[np.ndarray, Any]:
         with torch.no_grad():
-            given = torch.as_tensor(seen)
-            if self._recurrent:
-                found, self._state = self._module(given, self._state)
-            else:
-                found = self._module(given)
-            if not self._discrete:
-                return found.numpy()
-            if self._deterministic:
-                return found.argmax(-1).numpy()
-            odds = found.softmax(-1)
-            return torch.multinomial(odds, 1, generator=self._noise)[:, 0].numpy()
+            x = torch.as_tensor(seen)
+            found, state = module(x, state) if len(given) > 1 else (module(x), None)
+            if sampled:
+                odds = found.softmax(-1)
+                found = torch.multinomial(odds, 1, generator=noise)[:, 0]
+            elif isinstance(arena.action_space, Discrete):
+                found = found.argmax(-1)
+            return found.numpy(), state
+
+    return ask
 
 
-class _Function:
-    """A function `act(observation, state)`, called for one episode after the other."""
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
-    def __init__(self, act: Any):
-        self._act = act
-        self.name = getattr(act, "__qualname__", type(act).__name__)
 
-    def begin(self, n: int, seed: int) -> None:
-        self._states: list[Any] = [None] * n
+def _ask_function(act: Any, seed: int) -> _Ask:
+    """Ask a function `act(observation, state)`, for one episode after the other."""
 
-    def act(self, seen: np.ndarray) -> np.ndarray:
-        actions = []
+    def ask(seen: np.ndarray, states: Any) -> tuple[np.ndarray, Any]:
+        states, actions = states or [None] * len(seen), []
         for index, observation in enumerate(seen):
-            found = self._act(observation, self._states[index])
+            found = act(observation, states[index])
             if isinstance(found, tuple):
-                found, self._states[index] = found
+                found, states[index] = found
             actions.append(np.asarray(found))
-        return np.stack(actions)
+        return np.stack(actions), states
+
+    return ask

@@ -17,28 +17,21 @@ from freeproj.adapters.certify.players import Player
 from freeproj.adapters.numpy_core import haar
 from freeproj.envs import Box, Discrete
 
-__all__ = ["CONDITIONS", "Condition", "Episodes", "play_all"]
+__all__ = ["CONDITIONS", "Episodes", "play_all"]
 
-
-class Condition(NamedTuple):
-    """What an agent is played under: a projection for each episode, and its actions."""
-
-    name: str
-    what: str
-    relabelled: bool = False
-
-
+# What an agent is played under, and what it sees there.
 CONDITIONS = {
-    each.name: each
-    for each in (
-        Condition("plain", "the observation itself"),
-        Condition("trained", "projections of its training"),
-        Condition("random", "an unseen random projection in each episode"),
-        Condition("minus", "the observation with its sign turned"),
-        Condition("blanked", "zeros instead of the observation"),
-        Condition("relabelled", "plain, actions in another order", relabelled=True),
-    )
+    "plain": "the observation itself",
+    "trained": "projections of its training",
+    "random": "an unseen random projection in each episode",
+    "minus": "the observation with its sign turned",
+    "blanked": "zeros instead of the observation",
+    "relabelled": "plain, actions in another order",
 }
+_SIGNS = {"minus": -1.0, "blanked": 0.0}  # of the plain observation
+
+_Returns = Float[np.ndarray, "episodes trials"]
+_Numbers = Int[np.ndarray, " copies"]
 
 
 class Episodes(NamedTuple):
@@ -48,8 +41,8 @@ class Episodes(NamedTuple):
     horizon.
     """
 
-    returns: dict[str, Float[np.ndarray, "episodes trials"]]
-    beyond: Float[np.ndarray, "episodes trials"]
+    returns: dict[str, _Returns]
+    beyond: _Returns
 
 
 class _Plan(NamedTuple):
@@ -77,66 +70,57 @@ def play_all(
             f"{arena.obs_dim} of {arena.name}: no projection keeps them all."
         )
     returns = {}
-    for name, condition in CONDITIONS.items():
+    for name in CONDITIONS:
         if name == "trained" and not player.habits.has_words:
             continue
         if report is not None:
             report(name)
         longer = 2 if name == "random" else 1  # twice the horizon
         plan = _Plan(n_episodes, longer * n_trials, same_start, seed)
-        returns[name] = _play(player, arena, condition, plan)
+        returns[name] = _play(player, arena, name, plan)
     beyond = returns["random"][:, n_trials:]
     return Episodes(returns | {"random": returns["random"][:, :n_trials]}, beyond)
 
 
-def _play(
-    player: Player, arena: Arena, condition: Condition, plan: _Plan
-) -> Float[np.ndarray, "episodes trials"]:
+def _play(player: Player, arena: Arena, name: str, plan: _Plan) -> _Returns:
     """Play a condition, as many episodes at a time as there are copies of the task."""
-    rng = np.random.default_rng([plan.seed, 1])
-    matrices = _matrices(rng, player, arena.obs_dim, condition.name, plan.n_episodes)
-    chunks = range(0, plan.n_episodes, arena.n_copies)
-    found = []
-    for first in chunks:
+    matrices, found = _matrices(player, arena.obs_dim, name, plan), []
+    for first in range(0, plan.n_episodes, arena.n_copies):
         chosen = np.arange(first, first + arena.n_copies) % plan.n_episodes
         part = None if matrices is None else matrices[chosen]
-        found.append(_play_copies(player, arena, condition, part, chosen, plan))
+        player.begin(len(chosen), part, plan.seed + int(chosen[0]))
+        found.append(_play_copies(player, arena, name == "relabelled", chosen, plan))
     return np.concatenate(found)[: plan.n_episodes]
 
 
 def _matrices(
-    rng: np.random.Generator, player: Player, obs_dim: int, name: str, n_episodes: int
+    player: Player, obs_dim: int, name: str, plan: _Plan
 ) -> Float[np.ndarray, "episodes d_in d_obs"] | None:
     """Return the projection of each episode; None: as in the agent's training."""
     plain, habits = player.plain(obs_dim), player.habits
     if name == "trained":
         return None
     if name == "random":
-        drawn = haar(rng, n_episodes, habits.dim or player.input_dim)
+        rng = np.random.default_rng([plan.seed, 1])
+        drawn = haar(rng, plan.n_episodes, habits.dim or player.input_dim)
         corner = drawn[:, : player.input_dim, :obs_dim]
         return (habits.scale * corner).astype(np.float32)
-    sign = {"minus": -1.0, "blanked": 0.0}.get(name, 1.0)
-    return np.broadcast_to(np.float32(sign) * plain, (n_episodes, *plain.shape))
+    shown = np.float32(_SIGNS.get(name, 1.0)) * plain
+    return np.broadcast_to(shown, (plan.n_episodes, *plain.shape))
 
 
 def _play_copies(
-    player: Player,
-    arena: Arena,
-    condition: Condition,
-    matrices: Float[np.ndarray, "copies d_in d_obs"] | None,
-    numbers: Int[np.ndarray, " copies"],
-    plan: _Plan,
-) -> Float[np.ndarray, "copies trials"]:
+    player: Player, arena: Arena, relabelled: bool, numbers: _Numbers, plan: _Plan
+) -> _Returns:
     """Play one episode in every copy of the task; return what each trial earned."""
     n = len(numbers)
     returns, trial = np.zeros((n, plan.n_trials)), np.zeros(n, int)
     relabel = _relabelling(arena.action_space, numbers, plan.seed)
-    player.begin(n, matrices, plan.seed + int(numbers[0]))
     rewards, ended = np.zeros(n), np.zeros(n, bool)
     shown = arena.begin(*_seeds(numbers, trial, plan), np.ones(n, bool))
     while (active := trial < plan.n_trials).any():
         actions = player.act(shown, rewards, ended)
-        actions = relabel(actions) if condition.relabelled else actions
+        actions = relabel(actions) if relabelled else actions
         shown, rewards, ended = arena.step(actions, active)
         returns[active, trial[active]] += rewards[active]
         trial = trial + ended
@@ -147,17 +131,16 @@ def _play_copies(
 
 
 def _seeds(
-    numbers: Int[np.ndarray, " copies"], trial: Int[np.ndarray, " copies"], plan: _Plan
-) -> tuple[Int[np.ndarray, " copies"], Int[np.ndarray, " copies"]]:
-    """Return the seeds of the start and of the luck of each copy's trial."""
+    numbers: _Numbers, trial: _Numbers, plan: _Plan
+) -> tuple[_Numbers, _Numbers]:
+    """Return the seeds of the start and of the noise of each copy's trial."""
     mixed = np.random.SeedSequence([plan.seed, 2]).generate_state(1)[0]
     base = (int(mixed) + 1_000_003 * numbers) % 2**30
-    lucks = base + trial
-    return (base if plan.same_start else lucks), lucks
+    return (base if plan.same_start else base + trial), base + trial
 
 
 def _relabelling(
-    space: Box | Discrete, numbers: Int[np.ndarray, " copies"], seed: int
+    space: Box | Discrete, numbers: _Numbers, seed: int
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return a map of actions: another order in each episode, or low + high - a."""
     if isinstance(space, Box):

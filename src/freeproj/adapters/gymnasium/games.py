@@ -15,8 +15,9 @@ import gymnasium as gym
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray, PyTree, UInt32
+from jaxtyping import Array, PRNGKeyArray, PyTree, UInt32
 
+from freeproj.adapters.flatten import with_room
 from freeproj.adapters.numpy_core import keeps_norms
 from freeproj.envs import Box, Discrete, Environment
 from freeproj.meta.episodes import MetaEnv
@@ -24,11 +25,14 @@ from freeproj.projection.projection import FreeProjection
 
 __all__ = [
     "N_STARTS",
+    "RENDER_MODES",
     "Game",
     "Moment",
     "action_space_of",
     "advance",
     "begin",
+    "checked_mode",
+    "draw",
     "draw_starts",
     "key_from_seed",
     "make_meta",
@@ -40,6 +44,7 @@ __all__ = [
 
 Game = Environment | MetaEnv
 
+RENDER_MODES = ("ansi", "rgb_array")
 N_STARTS = 16  # episodes drawn at a time: a draw costs as much as a hundred steps
 
 _Key = UInt32[Array | np.ndarray, " words"]
@@ -94,9 +99,9 @@ def advance(
 def draw_starts(
     task: Environment, key: _Key, params: PyTree
 ) -> tuple[Array, PyTree, Array | None]:
-    """Draw the next `N_STARTS` episodes of a task: observations, states and luck.
+    """Draw the next `N_STARTS` episodes of a task: observations, states and noise.
 
-    The luck is what all steps of each episode draw, or None where they draw nothing.
+    The last are what all steps of each episode draw, or None if they draw nothing.
     """
 
     def draw(ahead: Array) -> tuple[Array, PyTree, Array | None]:
@@ -137,6 +142,15 @@ def make_meta(
         return tasks
     projection = FreeProjection.with_words(n_words, length, dim=dim, family=family)
     return MetaEnv(tasks, projection, **settings)
+
+
+def checked_mode(render_mode: str | None) -> str | None:
+    """Refuse ways of drawing that there are not."""
+    if render_mode not in (None, *RENDER_MODES):
+        raise ValueError(
+            f"`render_mode` must be None, 'ansi' or 'rgb_array', got {render_mode!r}."
+        )
+    return render_mode
 
 
 def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
@@ -187,27 +201,19 @@ def _bounds(space: Box) -> tuple[np.ndarray, np.ndarray]:
 
 def observation_space_of(game: Game) -> gym.spaces.Box:
     """Return the bounds of observations, as tight as they are known beforehand."""
-    if isinstance(game, MetaEnv):
-        low, high = _meta_bounds(game)
-    else:
-        space = game.observation_space
-        low, high = np.array(space.low), np.array(space.high)
-    return gym.spaces.Box(low.astype(np.float32), high.astype(np.float32))
-
-
-def _meta_bounds(
-    meta: MetaEnv,
-) -> tuple[Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
-    low, high = np.zeros(meta.input_size), np.ones(meta.input_size)
-    layout, reach = meta.layout, _projected_reach(meta)
-    low[layout["observation"]], high[layout["observation"]] = -reach, reach
-    if isinstance(meta.action_space, Box):
-        low[layout["previous_action"]] = meta.action_space.low
-        high[layout["previous_action"]] = meta.action_space.high
-    if meta.previous_reward:
-        low[layout["previous_reward"]] = -np.inf
-        high[layout["previous_reward"]] = np.inf
-    return low, high
+    if not isinstance(game, MetaEnv):
+        return gym.spaces.Box(*_bounds(game.observation_space))
+    sides = np.zeros(game.input_size), np.ones(game.input_size)
+    reach = _projected_reach(game)
+    parts: dict[str, tuple[Any, Any]] = {"observation": (-reach, reach)}
+    if isinstance(game.action_space, Box):
+        parts["previous_action"] = game.action_space.low, game.action_space.high
+    if game.previous_reward:
+        parts["previous_reward"] = -np.inf, np.inf
+    for name, bounds in parts.items():
+        for side, bound in zip(sides, bounds, strict=True):
+            side[game.layout[name]] = bound
+    return gym.spaces.Box(*(side.astype(np.float32) for side in sides))
 
 
 def _projected_reach(meta: MetaEnv) -> float:
@@ -216,27 +222,20 @@ def _projected_reach(meta: MetaEnv) -> float:
     |(σ U ξ)_i| ≤ |σ U ξ| = σ |ξ| for orthogonal U; other matrices have no such bound. A
     frame's coordinates do not exceed the norm either.
     """
-    if meta.evaluation_map is None and not keeps_norms(meta.projection):
-        return np.inf
-    largest = 0.0
-    for task in meta.tasks:
-        bounds = np.abs([task.observation_space.low, task.observation_space.high])
-        entries = bounds.max(axis=0)
-        if meta.normalize_observations:
-            entries = entries / np.array(task.observation_scale)
-        largest = max(largest, float(np.linalg.norm(entries)))
     scale = meta.projection.scale
     if meta.evaluation_map is not None:
         maps = np.asarray(meta.map_matrices(meta.evaluation_map))[0]
-        scale = max(_reach(each, meta.encoder == "frame") for each in maps)
-    return scale * largest * (1 + 1e-5)  # room for rounding
-
-
-def _reach(matrix: Float[np.ndarray, "d_obs d_in"], whole: bool) -> float:
-    """Return how far one entry of ξ M, or its whole norm, can be for |ξ| = 1."""
-    if whole:
-        return float(np.linalg.norm(matrix, 2))
-    return float(np.linalg.norm(matrix, axis=0).max())
+        scale = max(float(np.linalg.norm(each, 2)) for each in maps)
+    elif not keeps_norms(meta.projection):
+        return np.inf
+    largest = 0.0
+    for task in meta.tasks:
+        bounds = task.observation_space.low, task.observation_space.high
+        entries = np.abs(bounds).max(axis=0)
+        if meta.normalize_observations:
+            entries = entries / np.array(task.observation_scale)
+        largest = max(largest, float(np.linalg.norm(entries)))
+    return with_room(scale * largest)
 
 
 def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, Array]:
@@ -247,3 +246,17 @@ def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, A
     info["trial_ended"] = jnp.zeros((), bool) if told is None else told["trial_ended"]
     mask = game.action_mask(state)
     return info if mask is None else info | {"action_mask": mask}
+
+
+def draw(game: Game, state: Any, render_mode: str) -> str | np.ndarray:
+    """Draw a state as text or as an RGB picture, with the trial of an episode."""
+    caption = ""
+    if isinstance(game, MetaEnv):
+        task = int(state.task)
+        caption = f"trial {int(state.trial) + 1} of {game.n_trials}"
+        game, state = game.tasks[task], state.current[task]
+    if render_mode == "rgb_array":
+        from freeproj.envs.drawing import draw_picture
+
+        return draw_picture(game, state, caption)
+    return f"{caption}\n{game.render(state)}".lstrip("\n")

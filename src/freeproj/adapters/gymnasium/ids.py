@@ -27,20 +27,17 @@ def register_all() -> None:
 
     Call it again after `freeproj.register`, to add the ids of your own tasks.
     """
-    for env_id, task in task_ids().items():
-        _register(env_id, "Task", {"task": task})
-    _register("freeproj/MetaEnv-v0", "MetaTask", {})
-
-
-def _register(env_id: str, kind: str, settings: dict[str, str]) -> None:
-    if env_id in registry:
-        return
-    register(
-        id=env_id,
-        entry_point=f"{_HOME}.tasks:{kind}Env",
-        vector_entry_point=f"{_HOME}.vector_tasks:{kind}VectorEnv",
-        kwargs=dict(settings),
-        # The environments check order and actions themselves; see the tests.
-        order_enforce=False,
-        disable_env_checker=True,
-    )
+    kinds = {env_id: ("Task", {"task": task}) for env_id, task in task_ids().items()}
+    kinds["freeproj/MetaEnv-v0"] = "MetaTask", {}
+    for env_id, (kind, settings) in kinds.items():
+        if env_id in registry:
+            continue
+        register(
+            id=env_id,
+            entry_point=f"{_HOME}.tasks:{kind}Env",
+            vector_entry_point=f"{_HOME}.vector_tasks:{kind}VectorEnv",
+            kwargs=settings,
+            # The environments check order and actions themselves; see the tests.
+            order_enforce=False,
+            disable_env_checker=True,
+        )

@@ -26,8 +26,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool
 
-from freeproj.adapters.episode_frames import frames_and_space
-from freeproj.adapters.episode_words import Redraws, words_and_space
+from freeproj.adapters.episode_frames import ShowsFrames
+from freeproj.adapters.episode_words import Projects
 from freeproj.adapters.flatten import flatten_batch, flatten_one, nth
 
 __all__ = [
@@ -66,7 +66,7 @@ class _Shown(gym.Wrapper, RecordConstructorArgs):
         return self._seen(observation), *ends, self._told(info)  # pyright: ignore
 
     def _seen(self, observation: Any) -> np.ndarray:
-        return self._episodes.show_single(flatten_one(self._own, observation))
+        return self._episodes.show(flatten_one(self._own, observation)[None])[0]
 
     def _told(self, info: dict[str, Any]) -> dict[str, Any]:
         return info | {name: each[0] for name, each in self._episodes.told.items()}
@@ -86,7 +86,12 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
         shown = make(env, env.single_observation_space, env.num_envs, **settings)
         RecordConstructorArgs.__init__(self, **settings)
         gym.vector.VectorWrapper.__init__(self, env)
-        self._mode, n_envs = _autoreset_mode(env), env.num_envs
+        self._mode, n_envs = (env.metadata or {}).get("autoreset_mode"), env.num_envs
+        if not isinstance(self._mode, AutoresetMode):
+            raise ValueError(
+                "The vector environment must say when it resets: `metadata"
+                f"['autoreset_mode']` must be an AutoresetMode, got {self._mode!r}."
+            )
         self._own = env.single_observation_space, env.observation_space
         self._episodes, self.single_observation_space = shown
         self.observation_space = batch_space(self.single_observation_space, n_envs)
@@ -146,7 +151,7 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
         return info | {"final_obs": final} | more
 
 
-class ProjectObservation(Redraws, _Shown):
+class ProjectObservation(Projects, _Shown):
     """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
@@ -157,36 +162,12 @@ class ProjectObservation(Redraws, _Shown):
         n_trials: how many episodes share a word.
     """
 
-    def __init__(
-        self,
-        env: gym.Env,
-        projection: Any,
-        *,
-        seed: int | None = None,
-        n_trials: int = 1,
-    ):
-        settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
-        super().__init__(env, words_and_space, **settings)
-        self.words = self._episodes
 
-
-class ProjectVectorObservation(Redraws, _ShownVector):
+class ProjectVectorObservation(Projects, _ShownVector):
     """The same for vector environments: each sub-environment has its own words."""
 
-    def __init__(
-        self,
-        env: gym.vector.VectorEnv,
-        projection: Any,
-        *,
-        seed: int | None = None,
-        n_trials: int = 1,
-    ):
-        settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
-        super().__init__(env, words_and_space, **settings)
-        self.words = self._episodes
 
-
-class FrameObservation(_Shown):
+class FrameObservation(ShowsFrames, _Shown):
     """Show an observation's coordinates in the frame of its episode.
 
     Args:
@@ -198,41 +179,6 @@ class FrameObservation(_Shown):
         threshold: the norm that a direction must have to be kept as new.
     """
 
-    def __init__(
-        self,
-        env: gym.Env,
-        size: int | None = None,
-        *,
-        n_trials: int | None = None,
-        threshold: float = 0.0,
-    ):
-        settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
-        super().__init__(env, frames_and_space, **settings)
-        self.frames = self._episodes
 
-
-class FrameVectorObservation(_ShownVector):
+class FrameVectorObservation(ShowsFrames, _ShownVector):
     """The same for vector environments: each sub-environment has its own frame."""
-
-    def __init__(
-        self,
-        env: gym.vector.VectorEnv,
-        size: int | None = None,
-        *,
-        n_trials: int | None = None,
-        threshold: float = 0.0,
-    ):
-        settings = {"size": size, "n_trials": n_trials, "threshold": threshold}
-        super().__init__(env, frames_and_space, **settings)
-        self.frames = self._episodes
-
-
-def _autoreset_mode(env: gym.vector.VectorEnv) -> AutoresetMode:
-    """Return when a vector environment resets; refuse one that does not say."""
-    mode = (env.metadata or {}).get("autoreset_mode")
-    if not isinstance(mode, AutoresetMode):
-        raise ValueError(
-            "The vector environment must say when it resets: "
-            f"`metadata['autoreset_mode']` must be an AutoresetMode, got {mode!r}."
-        )
-    return mode

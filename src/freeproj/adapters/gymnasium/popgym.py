@@ -22,7 +22,7 @@ from gymnasium.spaces import (
     Tuple,
     unflatten,
 )
-from jaxtyping import Float32, Int64
+from jaxtyping import Float32
 
 from freeproj.envs import Environment
 
@@ -52,7 +52,9 @@ class PopgymView(NamedTuple):
         if isinstance(self.observation_space, Box):
             return observation
         shown = unflatten(self.observation_space, observation)
-        return tuple(map(int, shown)) if isinstance(shown, tuple) else _integer(shown)
+        if isinstance(shown, tuple):
+            return tuple(map(int, shown))
+        return int(shown) if np.ndim(shown) == 0 else np.asarray(shown, np.int64)
 
     def own_action(self, action: Any) -> Any:
         """Return our action: the number of a cell, a torque in [-1, 1]."""
@@ -79,10 +81,6 @@ def popgym_view(task: Environment) -> PopgymView:
     return view(task)
 
 
-def _integer(value: Any) -> Any:
-    return int(value) if np.ndim(value) == 0 else np.asarray(value, np.int64)
-
-
 def _unit(size: int) -> Box:
     return Box(0.0, 1.0, (size,), np.float32)
 
@@ -94,18 +92,15 @@ def _suits_left(task: Any, seen: Seen) -> Float32[np.ndarray, "4"]:
     return left.astype(np.float32)
 
 
-def _suits(task: Any) -> Int64[np.ndarray, " n_cards"]:
-    return np.full(task.n_cards, 4)
-
-
 def _autoencode(task: Any) -> PopgymView:
     def state(seen: Seen) -> Any:
         deck, position = seen.state
         held = min(position + 1, 2 * task.n_cards - 1 - position) / task.n_cards
-        suits = np.asarray(deck, np.int64) % 4
-        return suits, seen.observation[0], np.array([held], np.float32)
+        order = np.asarray(deck, np.int64) % 4
+        return order, seen.observation[0], np.array([held], np.float32)
 
-    hidden = Tuple((MultiDiscrete(_suits(task)), Discrete(2), _unit(1)))
+    suits = MultiDiscrete(np.full(task.n_cards, 4))
+    hidden = Tuple((suits, Discrete(2), _unit(1)))
     return PopgymView(Tuple((Discrete(2), Discrete(4))), None, hidden, state)
 
 

@@ -11,7 +11,6 @@ except the base matrices, drawn from `bases_seed`. Continuous actions lie in [-1
 from __future__ import annotations
 
 import copy
-import operator
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -25,9 +24,7 @@ from freeproj.envs import Discrete, Environment, make
 from freeproj.envs.base import plain_task
 from freeproj.meta.episodes import MetaEnv
 
-__all__ = ["RENDER_MODES", "MetaTaskEnv", "TaskEnv", "draw_game"]
-
-RENDER_MODES = ("ansi", "rgb_array")
+__all__ = ["MetaTaskEnv", "TaskEnv"]
 
 # What changes while a game is played.
 _CHANGING = ("_key", "_state", "_template", "_starts", "_luck", "_time", "_running")
@@ -36,16 +33,10 @@ _CHANGING = ("_key", "_state", "_template", "_starts", "_luck", "_time", "_runni
 class _GameEnv(gym.Env):
     """One game, stepped by compiled functions; what it shows is plain NumPy."""
 
-    metadata: ClassVar = {"render_modes": list(RENDER_MODES), "render_fps": 4}
+    metadata: ClassVar = {"render_modes": list(games.RENDER_MODES), "render_fps": 4}
 
     def __init__(self, game: games.Game, bases_seed: int, render_mode: str | None):
-        if render_mode not in (None, *RENDER_MODES):
-            raise ValueError(
-                f"`render_mode` must be None, 'ansi' or 'rgb_array', got "
-                f"{render_mode!r}."
-            )
-        self.game = game
-        self.render_mode = render_mode
+        self.game, self.render_mode = game, games.checked_mode(render_mode)
         self.observation_space = games.observation_space_of(game)
         self.action_space = games.action_space_of(game)
         self._params = games.params_of(game, bases_seed)
@@ -75,7 +66,7 @@ class _GameEnv(gym.Env):
         """Return what a player may know, as text or as a picture."""
         if self.render_mode is None or self._state is None:
             return None
-        return draw_game(self.game, self._state, self.render_mode)
+        return games.draw(self.game, self._state, self.render_mode)
 
     def action_masks(self) -> Bool[np.ndarray, " actions"]:
         """Which actions mean something now; sb3-contrib's MaskablePPO calls this."""
@@ -217,14 +208,11 @@ class TaskEnv(_GameEnv):
 
     def _own_action(self, action: Any) -> Any:
         """Return an action as the task takes it; see `games.to_game_action`."""
-        if self._n_actions:
-            try:
-                place = operator.index(action)
-            except TypeError:
-                place = -1
-            if 0 <= place < self._n_actions:
-                return place
-        return games.to_game_action(self.game, action)
+        whole = isinstance(action, int | np.integer)
+        if self._n_actions and whole and 0 <= action < self._n_actions:
+            return int(action)
+        moved = games.to_game_action(self.game, action)
+        return moved.item() if self._n_actions else moved
 
     def _step_compiled(self, action: Any) -> Any:
         if self._plain is None or self._state is None:
@@ -268,20 +256,6 @@ class MetaTaskEnv(_GameEnv):
     def redraw_bases(self, seed: int) -> None:
         """Draw new base matrices, used from the next episode on."""
         self._params = self.game.redraw(jax.random.key(seed), self._params)
-
-
-def draw_game(game: games.Game, state: Any, render_mode: str) -> str | np.ndarray:
-    """Draw a state as text or as an RGB picture, with the trial of an episode."""
-    caption = ""
-    if isinstance(game, MetaEnv):
-        task = int(state.task)
-        caption = f"trial {int(state.trial) + 1} of {game.n_trials}"
-        game, state = game.tasks[task], state.current[task]
-    if render_mode == "rgb_array":
-        from freeproj.envs.drawing import draw_picture
-
-        return draw_picture(game, state, caption)
-    return f"{caption}\n{game.render(state)}".lstrip("\n")
 
 
 def _plain(value: Any) -> Any:

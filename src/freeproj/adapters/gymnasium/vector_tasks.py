@@ -22,7 +22,6 @@ from gymnasium.vector.utils import batch_space
 from jaxtyping import Array, Bool
 
 from freeproj.adapters.gymnasium import games
-from freeproj.adapters.gymnasium.tasks import RENDER_MODES, draw_game
 from freeproj.envs import Environment, make
 from freeproj.meta.episodes import MetaEnv
 
@@ -40,15 +39,11 @@ class _GameVectorEnv(gym.vector.VectorEnv):
     ):
         if num_envs < 1:
             raise ValueError(f"`num_envs` must be at least 1, got {num_envs}.")
-        self.game = game
-        self.num_envs = num_envs
+        self.game, self.num_envs = game, num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.render_mode = render_mode
-        self.metadata = {
-            "render_modes": list(RENDER_MODES),
-            "render_fps": 4,
-            "autoreset_mode": self.autoreset_mode,
-        }
+        self.render_mode = games.checked_mode(render_mode)
+        modes = {"render_modes": list(games.RENDER_MODES), "render_fps": 4}
+        self.metadata = modes | {"autoreset_mode": self.autoreset_mode}
         self.single_observation_space = games.observation_space_of(game)
         self.single_action_space = games.action_space_of(game)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -56,7 +51,6 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self._params = games.params_of(game, bases_seed)
         self._keys: Any = None
         self._moment: Any = None
-        self._compiled = False
         self._over = np.zeros(num_envs, bool)
 
     def reset(
@@ -69,7 +63,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         mask = self._checked_mask((options or {}).get("reset_mask"))
         self._seed_keys(seed, mask)
         fresh = _begin_all(self.game, self._keys, self._params)
-        if not self._compiled:
+        if self._moment is None:
             self._compile(fresh)
         self._keep(fresh if mask.all() else _choose(mask, fresh, self._moment))
         self._over = self._over & ~mask
@@ -109,7 +103,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
             jax.tree.map(lambda leaf, i=i: leaf[i], self._moment.state)
             for i in range(self.num_envs)
         ]
-        return tuple(draw_game(self.game, each, self.render_mode) for each in states)
+        return tuple(games.draw(self.game, each, self.render_mode) for each in states)
 
     def _compile(self, begun: games.Moment) -> None:
         """Compile step and autoreset at the first reset, not in the midst of a rollout.
@@ -120,7 +114,6 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         keys = np.asarray(begun.key)
         stepped = _advance_all(self.game, keys, begun.state, actions, self._params)
         _choose(np.zeros(self.num_envs, bool), begun, stepped)
-        self._compiled = True
 
     def _restart_ended(
         self, stepped: games.Moment, info: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Our tasks in gymnax's interface, with or without gymnax installed.
+"""Our tasks and meta-environment in gymnax's interface, with or without gymnax.
 
     env, params = make("HigherLowerEasy")
     obs, state = env.reset(key, params)
@@ -14,17 +14,27 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import importlib.util
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, ArrayLike, Bool, PRNGKeyArray, PyTree
 
 from freeproj.envs import REGISTRY, Box, Discrete, Environment
 from freeproj.envs import make as make_task
+from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.inputs import MetaParams
 
-__all__ = ["BoxSpace", "DiscreteSpace", "GymnaxEnv", "GymnaxParams", "make"]
+__all__ = [
+    "BoxSpace",
+    "DiscreteSpace",
+    "GymnaxEnv",
+    "GymnaxMetaEnv",
+    "GymnaxParams",
+    "make",
+]
 
 _GENERATIONS = ("0.0", "1.0")
 
@@ -61,13 +71,14 @@ class GymnaxEnv:
             and `info["discount"]`).
     """
 
+    task: Any
+
     def __init__(self, task: Environment, generation: str = "1.0"):
         if generation not in _GENERATIONS:
             raise ValueError(
                 f"`generation` must be '1.0' or '0.0', got {generation!r}."
             )
-        self.task = task
-        self.generation = generation
+        self.task, self.generation = task, generation
 
     @property
     def name(self) -> str:
@@ -75,7 +86,7 @@ class GymnaxEnv:
         return self.task.name
 
     @property
-    def default_params(self) -> GymnaxParams:
+    def default_params(self) -> Any:
         """The task's own numbers."""
         return GymnaxParams(self.task.max_steps, self.task.default_params)
 
@@ -86,19 +97,13 @@ class GymnaxEnv:
         return space.n if isinstance(space, Discrete) else space.size
 
     @functools.partial(jax.jit, static_argnums=0)
-    def reset(
-        self, key: PRNGKeyArray, params: GymnaxParams | None = None
-    ) -> tuple[Float[Array, " d_obs"], PyTree]:
+    def reset(self, key: PRNGKeyArray, params: Any = None) -> tuple[Array, PyTree]:
         """Begin a trial."""
         return self.reset_env(key, params or self.default_params)
 
     @functools.partial(jax.jit, static_argnums=0)
     def step(
-        self,
-        key: PRNGKeyArray,
-        state: PyTree,
-        action: ArrayLike,
-        params: GymnaxParams | None = None,
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: Any = None
     ) -> tuple[Any, ...]:
         """Step, and begin the next trial where this one ends."""
         params = params or self.default_params
@@ -112,18 +117,16 @@ class GymnaxEnv:
         )
         if self.generation == "0.0":
             return obs, state, reward, done, info | {"discount": 1.0 - terminated}
-        info |= {"terminated": terminated, "truncated": truncated}
+        info = info | {"terminated": terminated, "truncated": truncated}
         info |= {"final_observation": seen}
         return obs, state, reward, terminated, truncated, info
 
-    def reset_env(
-        self, key: PRNGKeyArray, params: GymnaxParams
-    ) -> tuple[Float[Array, " d_obs"], PyTree]:
+    def reset_env(self, key: PRNGKeyArray, params: Any) -> tuple[Array, PyTree]:
         """Begin a trial; not compiled."""
         return self.task.reset(key, params.task)
 
     def step_env(
-        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: GymnaxParams
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: Any
     ) -> tuple[Array, PyTree, Array, Bool[Array, ""], dict[str, Any]]:
         """Step within a trial; its one flag is `terminated`, or any end in "0.0"."""
         moved = self._move(key, state, action, params)
@@ -131,21 +134,61 @@ class GymnaxEnv:
         done = terminated | truncated if self.generation == "0.0" else terminated
         return obs, state, reward, done, info
 
-    def action_space(self, params: GymnaxParams | None = None) -> Any:
+    def action_space(self, params: Any = None) -> Any:
         """The actions, in gymnax's classes where gymnax is installed."""
         return _gymnax_space(self.task.action_space)
 
-    def observation_space(self, params: GymnaxParams | None = None) -> Any:
+    def observation_space(self, params: Any = None) -> Any:
         """The observations, in gymnax's classes where gymnax is installed."""
         return _gymnax_space(self.task.observation_space)
 
     def _move(
-        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: GymnaxParams
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: Any
     ) -> tuple[Any, ...]:
         space = self.task.action_space
         if isinstance(space, Box):  # gymnax's callers may pass a number
             action = jnp.reshape(jnp.asarray(action), (space.size,))
         return self.task.step(key, state, action, params.task)
+
+
+class GymnaxMetaEnv(GymnaxEnv):
+    """A `MetaEnv` as a gymnax environment, for its trainers and wrappers.
+
+    The base matrices are the environment's params: `default_params` has those drawn
+    from `key`, `env.meta.redraw` draws new ones to pass to `reset` and `step`.
+    """
+
+    def __init__(self, meta: MetaEnv, key: PRNGKeyArray, generation: str | None = None):
+        self.task = self.meta = meta
+        self.generation = generation or _installed()
+        self._params = meta.draw_params(key)
+
+    @property
+    def default_params(self) -> MetaParams:
+        """The base matrices."""
+        return self._params
+
+    @property
+    def name(self) -> str:
+        """The names of the tasks."""
+        return f"MetaEnv({', '.join(task.name for task in self.meta.tasks)})"
+
+    def reset_env(self, key: PRNGKeyArray, params: Any) -> tuple[Array, PyTree]:
+        """Begin an episode; not compiled."""
+        return self.meta.reset(key, params)
+
+    def observation_space(self, params: Any = None) -> Any:
+        """What the agent sees, laid out as in `MetaEnv.layout`."""
+        size = self.meta.input_size
+        return _gymnax_space(Box((-math.inf,) * size, (math.inf,) * size))
+
+    def _move(
+        self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: Any
+    ) -> tuple[Any, ...]:
+        *moved, info = self.meta.advance(key, state, jnp.asarray(action), params)
+        # gymnax uses this name for the agent's own last input.
+        kept = {name: info[name] for name in info if name != "final_observation"}
+        return *moved, kept
 
 
 def make(name: str, generation: str | None = None) -> tuple[GymnaxEnv, GymnaxParams]:

@@ -1,4 +1,4 @@
-"""gymnax environments as tasks, and our meta-environment as a gymnax environment."""
+"""gymnax environments as tasks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ import gymnax.environments.spaces as gymnax_spaces
 import jax
 import jax.numpy as jnp
 import numpy as np
-from gymnax.environments.environment import Environment as GymnaxEnvironment
 from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs import Box, Discrete, Environment, Step
-from freeproj.meta.episodes import MetaEnv
-from freeproj.meta.inputs import MetaParams, MetaState
 from freeproj.storage.names import suggestion
 
-__all__ = ["GymnaxMetaEnv", "GymnaxTask"]
+__all__ = ["GymnaxTask"]
 
 # gymnax writes "unbounded" as the largest float32.
 _UNBOUNDED = float(np.finfo(np.float32).max)
@@ -55,9 +52,12 @@ class GymnaxTask(Environment):
         max_steps: int | None = None,
         scale: Sequence[float | int] | None = None,
     ):
-        self.label = f"gymnax/{env}" if isinstance(env, str) else ""
+        self.label = ""
         if isinstance(env, str):
-            env = _named(env)
+            if env not in gymnax.registered_envs:
+                near = suggestion(env, gymnax.registered_envs)
+                raise ValueError(f"gymnax has no environment {env!r}.{near}")
+            self.label, env = f"gymnax/{env}", gymnax.make(env)
         env, params = env if isinstance(env, tuple) else (env, env.default_params)
         declared = getattr(params, "max_steps_in_episode", None)
         limit = declared if max_steps is None else max_steps
@@ -116,17 +116,16 @@ class GymnaxTask(Environment):
     def reset(
         self, key: PRNGKeyArray, params: PyTree
     ) -> tuple[Float[Array, " d_obs"], PyTree]:
-        begin: Callable = self._own("reset_env", "reset")
-        observation, state = begin(key, params)
+        observation, state = self._own("reset")(key, params)
         return _flatten(self.observed, observation), jax.tree.map(jnp.array, state)
 
     def step(
         self, key: PRNGKeyArray, state: PyTree, action: ArrayLike, params: PyTree
     ) -> Step:
-        play: Callable = self._own("step_env", "step")
         if isinstance(self.acted, gymnax_spaces.Box):
             action = jnp.reshape(jnp.asarray(action), self.acted.shape)
-        observation, following, reward, *ends, info = play(key, state, action, params)
+        stepped = self._own("step")(key, state, action, params)
+        observation, following, reward, *ends, info = stepped
         terminated, truncated = self._ends(ends, following, params)
         # A wrapper that restarts by itself keeps the last observation here.
         observation = info.get("final_observation", observation)
@@ -137,15 +136,14 @@ class GymnaxTask(Environment):
     def render(self, state: PyTree) -> str:
         return str(state)
 
-    def _own(self, without_restart: str, with_restart: str) -> Callable:
+    def _own(self, name: str) -> Callable:
         """Return the method that does not restart by itself, where there is one.
 
         A gymnax wrapper passes on its inner environment's method, which would bypass
         the wrapper; so only the class is searched.
         """
-        if hasattr(type(self.env), without_restart):
-            return getattr(self.env, without_restart)
-        return getattr(self.env, with_restart)
+        plain = f"{name}_env"
+        return getattr(self.env, plain if hasattr(type(self.env), plain) else name)
 
     def _ends(
         self, ends: list, state: PyTree, params: PyTree
@@ -158,86 +156,6 @@ class GymnaxTask(Environment):
         else:
             truncated = False
         return terminated, jnp.asarray(truncated, bool).reshape(())
-
-
-class GymnaxMetaEnv(GymnaxEnvironment):
-    """A `MetaEnv` as a gymnax environment, for its trainers and wrappers.
-
-    The base matrices are the environment's params: `default_params` has those drawn
-    from `key`, `env.meta.redraw` draws new ones to pass to `reset` and `step`.
-    """
-
-    def __init__(self, meta: MetaEnv, key: PRNGKeyArray):
-        self.meta = meta
-        self._params = meta.draw_params(key)
-
-    @property
-    def default_params(self) -> MetaParams:  # pyright: ignore
-        return self._params
-
-    @property
-    def name(self) -> str:
-        return f"MetaEnv({', '.join(task.name for task in self.meta.tasks)})"
-
-    @property
-    def num_actions(self) -> int:
-        return self.meta.actions.size
-
-    def reset_env(  # pyright: ignore
-        self, key: PRNGKeyArray, params: MetaParams
-    ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Begin an episode."""
-        return self.meta.reset(key, params)
-
-    def step_env(  # pyright: ignore
-        self, key: PRNGKeyArray, state: MetaState, action: ArrayLike, params: MetaParams
-    ) -> tuple[Array, MetaState, Array, Array, dict[str, Any]]:
-        """Step within an episode; gymnax's own `step` begins the next one."""
-        stepped = self.meta.advance(key, state, jnp.asarray(action), params)
-        inputs, state, reward, terminated, _, info = stepped
-        # gymnax uses this name for the agent's own last input.
-        kept = {name: info[name] for name in info if name != "final_observation"}
-        return inputs, state, reward, terminated, kept
-
-    def is_truncated(  # pyright: ignore
-        self, state: MetaState, params: MetaParams
-    ) -> Bool[Array, ""]:
-        """Never: an episode ends when its trials do."""
-        return jnp.zeros((), bool)
-
-    def is_terminated(  # pyright: ignore
-        self, state: MetaState, params: MetaParams
-    ) -> Bool[Array, ""]:
-        """Whether the last trial is over."""
-        return state.trial >= self.meta.n_trials
-
-    def action_space(
-        self,
-        params: MetaParams | None = None,  # pyright: ignore
-    ) -> gymnax_spaces.Box | gymnax_spaces.Discrete:
-        """The common actions."""
-        space = self.meta.action_space
-        if isinstance(space, Discrete):
-            return gymnax_spaces.Discrete(space.n)
-        low, high = jnp.array(space.low), jnp.array(space.high)
-        return gymnax_spaces.Box(low, high, (space.size,))
-
-    def observation_space(
-        self,
-        params: MetaParams | None = None,  # pyright: ignore
-    ) -> gymnax_spaces.Box:
-        """What the agent sees, laid out as in `MetaEnv.layout`."""
-        return gymnax_spaces.Box(-jnp.inf, jnp.inf, (self.meta.input_size,))
-
-
-def _named(name: str) -> tuple[Any, Any]:
-    """Return what gymnax makes of a name."""
-    if name not in gymnax.registered_envs:
-        raise ValueError(
-            f"gymnax has no environment {name!r}."
-            f"{suggestion(name, gymnax.registered_envs)}"
-        )
-    return gymnax.make(name)
 
 
 def _box(space: Any) -> Box:

@@ -1,4 +1,4 @@
-"""PyTorch: the projection as a layer without parameters.
+"""PyTorch: the projection and the frame as layers without parameters.
 
     layer = FreeProjectionLayer(4, FreeProjection(4, 4), seed=0)
     hidden = layer(observations)              # (..., 4) -> (..., 128)
@@ -8,15 +8,22 @@ Bases, word and random stream are buffers: they move with `.to(...)`, and `state
 keeps them. The matrices of all words are formed once per set of bases, so `forward` is
 one product, or a look-up and a batched product, and can be compiled and exported. From
 the same bases and word the numbers are those of the JAX path.
+
+    layer = FrameLayer(128, size=4)
+    frame = layer.empty(batch)                        # at an episode's start
+    seen, frame = layer(observations, frame, starts)  # (batch, 128) -> (batch, 5)
+
+Each row of the batch is an episode. It is shown in an orthonormal frame of what it has
+shown so far, in coordinates that no projection changes (`projection.frames`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from freeproj.adapters.numpy_core import (
@@ -27,8 +34,11 @@ from freeproj.adapters.numpy_core import (
     matrix,
     table,
 )
+from freeproj.projection.frames import ROUNDING
 
-__all__ = ["FreeProjectionLayer"]
+__all__ = ["FrameLayer", "FreeProjectionLayer", "TorchFrame"]
+
+_Device = torch.device | str | None
 
 
 class FreeProjectionLayer(nn.Module):
@@ -46,8 +56,6 @@ class FreeProjectionLayer(nn.Module):
     stream: Tensor  # (seed, number of draws)
     weight: Tensor
     table: Tensor | None
-    entries: Tensor
-    places: Tensor
 
     def __init__(
         self,
@@ -56,7 +64,7 @@ class FreeProjectionLayer(nn.Module):
         *,
         seed: int | None = None,
         bases: Any = None,
-        device: torch.device | str | None = None,
+        device: _Device = None,
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
@@ -72,23 +80,14 @@ class FreeProjectionLayer(nn.Module):
         drawn = draw_bases(law, self._generator())
         if bases is not None:
             drawn = _like(np.array(bases), drawn)
-        kept = torch.as_tensor(drawn).to(device)
-        dtype = dtype or torch.get_default_dtype()
-        self.register_buffer(
-            "bases", kept.to(dtype) if kept.is_floating_point() else kept
-        )
+        kept, dtype = torch.as_tensor(drawn), dtype or torch.get_default_dtype()
+        kept = kept.to(dtype) if kept.is_floating_point() else kept
+        self.register_buffer("bases", kept.to(device))
         word = torch.as_tensor(draw_word(law, self._generator()), dtype=torch.long)
         self.register_buffer("word", word.to(device))
         empty = torch.empty(self.out_features, in_features, device=device, dtype=dtype)
         self.register_buffer("weight", empty, persistent=False)
         self.register_buffer("table", None, persistent=False)
-        entries = torch.arange(in_features, device=device)
-        self.register_buffer("entries", entries, persistent=False)
-        # Weights that turn a word's letters into its first row of the table.
-        powers = [law.n_generators**k * in_features for k in range(law.length)][::-1]
-        few = law.n_words * in_features <= MAX_TABLE
-        places = torch.tensor(powers if few else [0], device=device)
-        self.register_buffer("places", places, persistent=False)
         self._form()
         self.register_load_state_dict_post_hook(_form_again)
 
@@ -102,18 +101,13 @@ class FreeProjectionLayer(nn.Module):
         `words` has one word per observation: the shape of the input, with letters in
         place of entries.
         """
-        if observations.shape[-1] != self.in_features:
-            raise ValueError(
-                f"The layer takes {self.in_features} entries (`in_features`), got "
-                f"{observations.shape[-1]}."
-            )
+        _check_entries(self, observations)
         if words is None:
             return nn.functional.linear(observations, self.weight)
         if not torch.compiler.is_compiling():
             self._check(words)
-        table, first_rows = self._rows(words)
+        table, rows = self._rows(words)
         # Σ_j ξ_j · (row j of the transposed matrix), without a matrix per observation.
-        rows = first_rows.unsqueeze(-1) + self.entries
         rows, weights = torch.broadcast_tensors(rows, observations)
         flat = nn.functional.embedding_bag(
             rows.reshape(-1, self.in_features),
@@ -130,7 +124,8 @@ class FreeProjectionLayer(nn.Module):
         if word is None:
             return self.weight
         self._check(word)
-        return self._matrix(word)
+        table, rows = self._rows(word)
+        return table[rows].T
 
     def resample(self, *, bases: bool = False) -> None:
         """Draw a new word in place; with `bases`, new base matrices before it."""
@@ -141,15 +136,13 @@ class FreeProjectionLayer(nn.Module):
         if bases:
             self._form()
         else:
-            self.weight.copy_(self._matrix(self.word))
+            self.weight.copy_(self.matrix(self.word))
 
     def sample_words(self, n_words: int) -> Int[Tensor, "n_words length"]:
         """Draw words to pass to `forward`, one per row."""
-        rng = self._generator()
-        drawn = [draw_word(self.projection, rng) for _ in range(n_words)]
-        return torch.as_tensor(
-            np.stack(drawn), dtype=torch.long, device=self.word.device
-        )
+        rng, like = self._generator(), self.word
+        drawn = np.stack([draw_word(self.projection, rng) for _ in range(n_words)])
+        return torch.as_tensor(drawn, dtype=like.dtype, device=like.device)
 
     def extra_repr(self) -> str:
         law = self.projection
@@ -177,34 +170,32 @@ class FreeProjectionLayer(nn.Module):
         few = law.n_words * self.out_features * self.in_features <= MAX_TABLE
         if few and not law.inverses:
             every = table(law, self.bases.cpu().numpy(), self.in_features)[1]
-            self.table = self._rows_of(every)
-        self.weight.copy_(self._matrix(self.word))
-
-    def _matrix(self, word: Int[Tensor, " length"]) -> Float[Tensor, "d_in d_obs"]:
-        table, first_row = self._rows(word)
-        return table[first_row + self.entries].T
+            self.table = self._stacked(every)
+        self.weight.copy_(self.matrix(self.word))
 
     def _rows(
         self, words: Int[Tensor, "*batch length"]
-    ) -> tuple[Float[Tensor, "rows d_in"], Int[Tensor, "*batch"]]:
-        """Return stacked transposed matrices, and the row where each word's begins.
+    ) -> tuple[Float[Tensor, "rows d_in"], Int[Tensor, "*batch d_obs"]]:
+        """Return stacked transposed matrices, and the rows that belong to each word.
 
         The matrices are those of all words, if they were formed; otherwise those of the
         distinct words given.
         """
+        law, device = self.projection, words.device
+        entries = torch.arange(self.in_features, device=device)
         if self.table is not None:
-            return self.table, ((words - 1) * self.places).sum(-1)
-        flat = words.reshape(-1, self.projection.length)
-        distinct, place = flat.unique(dim=0, return_inverse=True)
-        first_rows = place.view(words.shape[:-1]) * self.in_features
-        law, bases = self.projection, self.bases.cpu().numpy()
-        letters = distinct.cpu().numpy()
+            powers = law.n_generators ** torch.arange(law.length, device=device).flip(0)
+            place = ((words - 1) * powers).sum(-1)
+            return self.table, place[..., None] * self.in_features + entries
+        distinct, place = words.reshape(-1, law.length).unique(
+            dim=0, return_inverse=True
+        )
+        bases, letters = self.bases.cpu().numpy(), distinct.cpu().numpy()
         every = [matrix(law, word, bases, self.in_features) for word in letters]
-        return self._rows_of(np.stack(every)), first_rows
+        place = place.view(words.shape[:-1])[..., None]
+        return self._stacked(np.stack(every)), place * self.in_features + entries
 
-    def _rows_of(
-        self, matrices: Float[np.ndarray, "n_words d_in d_obs"]
-    ) -> Float[Tensor, "rows d_in"]:
+    def _stacked(self, matrices: Float[np.ndarray, "n d_in d_obs"]) -> Tensor:
         """Transpose the matrices and stack them."""
         rows = matrices.transpose(0, 2, 1).reshape(-1, self.out_features)
         return torch.tensor(rows).to(self.weight)
@@ -234,3 +225,106 @@ def _like(bases: np.ndarray, drawn: np.ndarray) -> np.ndarray:
             f"{bases.shape} and {bases.dtype.kind!r}."
         )
     return bases
+
+
+class TorchFrame(NamedTuple):
+    """The directions met so far: the first `n_known` rows, zeros after them."""
+
+    rows: Float[Tensor, "*batch k d"]
+    n_known: Int[Tensor, "*batch"]
+
+
+class FrameLayer(nn.Module):
+    """Return coordinates in the frame of an episode, and what is left over.
+
+    Args:
+        in_features: the number of entries of an observation.
+        size: k, the number of directions that a frame keeps; the output has one entry
+            more. By default `in_features`.
+        threshold: the norm that a direction must have to be kept as new.
+    """
+
+    def __init__(
+        self, in_features: int, size: int | None = None, *, threshold: float = 0.0
+    ):
+        super().__init__()
+        self.in_features = in_features
+        self.size = in_features if size is None else size
+        for name, value in (("in_features", in_features), ("size", self.size)):
+            if value < 1:
+                raise ValueError(f"`{name}` must be at least 1, got {value}.")
+        if not threshold >= 0:
+            raise ValueError(f"`threshold` must not be negative, got {threshold}.")
+        self.threshold, self.out_features = threshold, self.size + 1
+
+    def empty(
+        self, *batch: int, device: _Device = None, dtype: torch.dtype | None = None
+    ) -> TorchFrame:
+        """Return the frames of episodes that have shown nothing yet."""
+        shape = *batch, self.size, self.in_features
+        n_known = torch.zeros(*batch, device=device, dtype=torch.long)
+        return TorchFrame(torch.zeros(*shape, device=device, dtype=dtype), n_known)
+
+    def forward(
+        self,
+        observations: Float[Tensor, "*batch d"],
+        frame: TorchFrame | None = None,
+        starts: Bool[Tensor, "*batch"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch slot"], TorchFrame]:
+        """Return what is seen and the frames after it.
+
+        Args:
+            frame: the frames before; None: empty ones.
+            starts: where an episode begins, so that its frame is emptied first.
+        """
+        x = observations
+        _check_entries(self, x)
+        if frame is None:
+            frame = self.empty(*x.shape[:-1], device=x.device, dtype=x.dtype)
+        rows, n_known = frame
+        if starts is not None:
+            rows = rows.masked_fill(starts[..., None, None], 0.0)
+            n_known = n_known.masked_fill(starts, 0)
+        known = _product(rows, x)
+        rest = x - _product(rows.mT, known)
+        more = _product(rows, rest)  # once more, for rounding
+        known, rest = known + more, rest - _product(rows.mT, more)
+        length = torch.linalg.vector_norm(rest, dim=-1)
+        least = (ROUNDING * torch.linalg.vector_norm(x, dim=-1)).clamp(self.threshold)
+        is_new = (length > least) & (n_known < self.size)
+        order = torch.arange(self.size, device=x.device)
+        place = (order == n_known[..., None]) & is_new[..., None]
+        row = rest / torch.where(is_new, length, 1.0)[..., None]
+        rows = torch.where(place[..., None], row[..., None, :], rows)
+        known = torch.where(place, length[..., None], known)
+        left_over = torch.where(is_new, 0.0, length)[..., None]
+        return torch.cat([known, left_over], -1), TorchFrame(rows, n_known + is_new)
+
+    def unroll(
+        self,
+        observations: Float[Tensor, "steps *batch d"],
+        frame: TorchFrame | None = None,
+        starts: Bool[Tensor, " steps *batch"] | None = None,
+    ) -> tuple[Float[Tensor, "steps *batch slot"], TorchFrame]:
+        """See a sequence, time first; the same as one `forward` after the other."""
+        masks = [None] * len(observations) if starts is None else starts
+        seen, after = [], frame
+        for x, mask in zip(observations, masks, strict=True):
+            shown, after = self(x, after, mask)
+            seen.append(shown)
+        return torch.stack(seen), after  # pyright: ignore
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, size={self.size}"
+
+
+def _product(matrix: Tensor, vector: Tensor) -> Tensor:
+    return (matrix @ vector[..., None])[..., 0]
+
+
+def _check_entries(layer: Any, observations: Tensor) -> None:
+    if observations.shape[-1] != layer.in_features:
+        raise ValueError(
+            f"The layer takes {layer.in_features} entries (`in_features`), got "
+            f"{observations.shape[-1]}."
+        )
