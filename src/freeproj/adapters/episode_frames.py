@@ -23,11 +23,7 @@ __all__ = ["EpisodeFrames", "ShowsFrames"]
 class EpisodeFrames(Episodes):
     """Frames of `n_envs` environments with `dim` entries to observe.
 
-    Args:
-        size: the number of directions that a frame keeps.
-        n_trials: how many episodes share a frame.
-        threshold: the norm that a direction must have to be kept as new.
-        source: the projection whose results are seen, if nothing stands between.
+    `source` is the projection whose results are seen, if nothing stands between.
     """
 
     def __init__(

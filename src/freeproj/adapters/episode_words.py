@@ -55,16 +55,8 @@ class Episodes:
 class EpisodeWords(Episodes):
     """Words and matrices of `n_envs` environments with `obs_dim` entries to observe.
 
-    Args:
-        projection: a `FreeProjection`.
-        obs_dim: the number of entries of a flattened observation.
-        n_envs: the number of environments.
-        seed: what bases and words are drawn from; None takes a fresh one.
-        n_trials: how many episodes share a word.
-
-    `words` has the word of each environment. It is replaced when one changes, never
-    written into, so a reference to it stays what it was. `latest` is what was projected
-    last, before it was rounded: a frame divides by small differences.
+    `words` has the word of each environment. `latest` is what was projected last,
+    before it was rounded: a frame divides by small differences.
     """
 
     def __init__(
@@ -98,8 +90,8 @@ class EpisodeWords(Episodes):
 
     @property
     def told(self) -> dict[str, np.ndarray]:
-        """What an episode's info says."""
-        return {"word": self.words}
+        """What an episode's info says; Gymnasium wants it new in each step."""
+        return {"word": self.words.copy()}
 
     def redraw_bases(self, seed: int | None = None) -> None:
         """Draw new base matrices, used from each environment's next word on."""
@@ -117,14 +109,9 @@ class EpisodeWords(Episodes):
 
     def begin(self, begins: Bool[np.ndarray, " envs"] | bool = True) -> None:
         """Begin an episode in some environments, by default in all."""
-        due = np.flatnonzero(self.due(begins)).tolist()
-        if not due:
-            return
-        words = self.words.copy()
-        for index in due:
-            words[index], self.turned[index] = self._draw(self.streams[index])
-        words.flags.writeable = False
-        self.words = words
+        for index in np.flatnonzero(self.due(begins)).tolist():
+            drawn = self._draw(self.streams[index])
+            self.words[index], self.turned[index] = drawn
 
     def show(
         self, observations: Float[np.ndarray, "envs d_obs"]
@@ -187,12 +174,7 @@ class Projects:
     """A wrapper that shows M_o ξ instead of ξ, with a new word for each episode."""
 
     def __init__(
-        self,
-        env: Any,
-        projection: Any,
-        *,
-        seed: int | None = None,
-        n_trials: int = 1,
+        self, env: Any, projection: Any, *, seed: int | None = None, n_trials: int = 1
     ):
         settings = {"projection": projection, "seed": seed, "n_trials": n_trials}
         super().__init__(env, _words_and_space, **settings)  # pyright: ignore

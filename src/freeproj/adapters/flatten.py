@@ -13,14 +13,7 @@ import numpy as np
 from gymnasium.vector.utils import iterate
 from jaxtyping import Float, Float32
 
-__all__ = [
-    "farthest",
-    "flat_space",
-    "flatten_batch",
-    "flatten_one",
-    "nth",
-    "with_room",
-]
+__all__ = ["farthest", "flat_space", "flatten_batch", "flatten_one", "nth", "with_room"]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:

@@ -21,6 +21,9 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
 
 __all__ = ["FART", "FFM", "LRU", "S6", "DeltaNet", "MemaxLayer", "MemaxMemory"]
 
+_Rows = Float[Array, "time batch size"]
+_Resets = Bool[Array, "time batch"]
+
 
 class MemaxLayer(eqx.Module):
     """One memory of memax, its arrays apart from its fixed numbers and functions."""
@@ -44,11 +47,8 @@ class MemaxLayer(eqx.Module):
         return eqx.combine(self.arrays, self.fixed)
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch size"],
-        state: PyTree,
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch size"], PyTree]:
+        self, xs: _Rows, state: PyTree, resets: _Resets
+    ) -> tuple[_Rows, PyTree]:
         """Return the outputs of all steps and the last state."""
         module = self.module
 
@@ -81,11 +81,8 @@ class MemaxMemory(eqx.Module):
         return out[0], state
 
     def sequence(
-        self,
-        xs: Float[Array, "time batch size"],
-        state: PyTree,
-        resets: Bool[Array, "time batch"],
-    ) -> tuple[Float[Array, "time batch size"], PyTree]:
+        self, xs: _Rows, state: PyTree, resets: _Resets
+    ) -> tuple[_Rows, PyTree]:
         """Return what repeated `step` would: all outputs, and the last memory."""
         following = []
         for layer, own in zip(self.layers, state, strict=True):

@@ -112,6 +112,11 @@ def test_one_trial_has_no_slope():
         ({"n_episodes": 2}, "must be at least 8"),
         ({"dim": 2}, "fewer than the 3"),
         ({"env": 3}, "`env` must be a task"),
+        ({"n_trials": -1}, "`n_trials` must not be negative, got -1"),
+        ({"frame": -2}, "`frame` must not be negative, got -2"),
+        ({"policy": lambda x, s: 2}, r"one integer in 0\.\.1 .* got 2"),
+        ({"policy": lambda x, s: 0.5}, r"one integer in 0\.\.1 .* got 0\.5"),
+        ({"policy": lambda x, s: [1]}, r"one integer in 0\.\.1 .* got \[1\]"),
     ],
 )
 def test_bad_input_is_refused(settings, message):

@@ -122,6 +122,13 @@ def test_models_are_certified_as_functions_are(name):
     assert own["plain"].value == found["plain"].value
 
 
+def test_a_model_of_other_actions_is_refused():
+    model = model_of("PPO")
+    for task in ("Pendulum-v1", "Acrobot-v1"):
+        with pytest.raises(ValueError, match=f"not those of {task}"):
+            fp.certify(model, task)
+
+
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "model.zip").write_text("not a model")
     with pytest.raises(ValueError, match="not a model of Stable-Baselines3"):

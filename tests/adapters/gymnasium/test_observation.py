@@ -209,6 +209,22 @@ def test_a_vector_environment_must_declare_its_autoreset_mode():
         ProjectVectorObservation(envs, LAW)
 
 
+@pytest.mark.parametrize("n_envs", [0, 2])
+def test_what_is_told_is_new_in_each_step(n_envs):
+    """Gymnasium's checker asks for it from 1.4 on."""
+    if n_envs:
+        made = gym.make_vec("CartPole-v1", n_envs, vectorization_mode="sync")
+        env, action = ProjectVectorObservation(made, LAW, seed=0), [0] * n_envs
+    else:
+        env, action = ProjectObservation(gym.make("CartPole-v1"), LAW, seed=0), 0
+    told = [env.reset(seed=0)[1], env.step(action)[4]]
+    for name in told[0].keys() & {"word", "_word"}:
+        assert not np.shares_memory(told[0][name], told[1][name])
+    word = told[1]["word"].copy()
+    told[1]["word"][:] = 0
+    np.testing.assert_array_equal(env.step(action)[4]["word"], word)
+
+
 def test_sizes_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match=r"40 entries .* `dim` = 32"):
         ProjectObservation(Show(gym.spaces.Discrete(40)), LAW)

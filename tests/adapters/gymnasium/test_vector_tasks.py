@@ -116,6 +116,11 @@ def test_new_bases_reach_every_sub_environment():
     assert (np.abs(before - after).max(axis=1) > 0.01).all()
 
 
+def test_a_way_of_drawing_that_there_is_not_is_refused():
+    with pytest.raises(ValueError, match="render_mode"):
+        TaskVectorEnv("HigherLower", 2, render_mode="human")
+
+
 def test_text_is_drawn_for_each():
     envs = TaskVectorEnv("HigherLower", 2, render_mode="ansi")
     envs.reset(seed=0)

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from freeproj.adapters.certify.arenas import open_arena
 from freeproj.adapters.certify.certificate import Certificate, certificate
 from freeproj.adapters.certify.players import as_player
-from freeproj.adapters.certify.playing import play_all
+from freeproj.adapters.certify.playing import Plan, play_all
 
 __all__ = ["FEWEST_EPISODES", "Certificate", "certify"]
 
@@ -69,6 +69,9 @@ def certify(
         raise ValueError(
             f"`n_episodes` must be at least {FEWEST_EPISODES}, got {n_episodes}."
         )
+    for argument, value in (("n_trials", n_trials), ("dim", dim), ("frame", frame)):
+        if value < 0:
+            raise ValueError(f"`{argument}` must not be negative, got {value}.")
     policy = getattr(policy, "loaded", policy)  # what `fp.train` returns
     env = getattr(policy, "own_task", None) if env is None else env
     if env is None:
@@ -77,25 +80,13 @@ def certify(
             "CartPole-v1."
         )
     arena = open_arena(env, n_episodes)
-    player = as_player(
-        policy,
-        arena,
-        env=env,
-        dim=dim,
-        scale=scale,
-        frame=frame,
-        deterministic=deterministic,
-    )
+    how = {"dim": dim, "scale": scale, "frame": frame, "deterministic": deterministic}
+    player = as_player(policy, arena, env=env, **how)
     habits = player.habits
+    n_trials = n_trials or habits.n_trials or _TRIALS
+    same = habits.same_start if same_start is None else same_start
+    plan = Plan(n_episodes, n_trials, same, seed)
     with threadpool_limits(1):  # for small networks threads only wait for each other
-        episodes = play_all(
-            player,
-            arena,
-            n_episodes,
-            n_trials or habits.n_trials or _TRIALS,
-            habits.same_start if same_start is None else same_start,
-            seed,
-            report,
-        )
+        episodes = play_all(player, arena, plan, report)
     shown = name or player.name
     return certificate(shown, arena.name, player.input_dim, seed, episodes)

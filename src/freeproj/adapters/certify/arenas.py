@@ -27,7 +27,7 @@ from jaxtyping import Bool, Float, Int
 from freeproj.envs import Box, Discrete, Environment, make
 from freeproj.envs.registry import find
 
-__all__ = ["Arena", "GymArena", "TaskArena", "open_arena"]
+__all__ = ["Arena", "GymArena", "TaskArena", "open_arena", "space_of"]
 
 _MOST_STEPS = 5_000  # of a trial whose environment sets no limit
 
@@ -104,7 +104,7 @@ class GymArena:
         space = first.observation_space
         self._flatten = lambda observation: flatten_one(space, observation)
         self.obs_dim = flat_space(space).shape[0]
-        self.action_space = _space_of(first.action_space)
+        self.action_space = space_of(first.action_space)
         self._times = np.zeros(n_copies, int)
         self._shown = np.zeros((n_copies, self.obs_dim), np.float32)
 
@@ -183,7 +183,7 @@ def _is_task(name: str) -> bool:
     return True
 
 
-def _space_of(space: Any) -> Box | Discrete:
+def space_of(space: Any) -> Box | Discrete:
     """Return Gymnasium's action space as ours; vectors for boxes of any shape."""
     import gymnasium as gym
 

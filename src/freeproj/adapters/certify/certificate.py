@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import html
 import json
 import math
@@ -67,15 +66,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; what is missing is None."""
-        found = dataclasses.asdict(self)
-        found["rows"] = [
-            {
-                name: value._asdict() if isinstance(value, Estimate) else value
-                for name, value in row._asdict().items()
-            }
-            for row in self.rows
-        ]
-        return _without_nans(found)
+        return _plain(vars(self))
 
     def to_markdown(self) -> str:
         """Return the card in Markdown."""
@@ -103,16 +94,12 @@ class Certificate:
         return path
 
     def __str__(self) -> str:
-        lines = _cells(self)
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        widths[1] = 0  # what a condition is stands in cards only
+        # What a condition is stands in cards only.
+        lines = [[name, *numbers] for name, _, *numbers in _cells(self)]
+        first, *others = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = [
-            "  ".join(
-                cell.ljust(width) if place == 0 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-                if place != 1
-            )
-            for line in lines
+            "  ".join([name.ljust(first), *map(str.rjust, numbers, others)])
+            for name, *numbers in lines
         ]
         return "\n".join([self._title, "", *table, "", self.sentence])
 
@@ -183,22 +170,19 @@ def _sentence(rows: dict[str, Row], finding: Finding, n_episodes: int) -> str:
     if verdict != "adapts" or math.isnan(random.slope.mean):
         return f"{kept}."
     rises = "rises" if random.slope.low > 0 else "shows no rise"
-    return f"{kept}; its return {rises} over trials ({_range(random.slope, '+')})."
+    mean, low, high = (_number(each, "+") for each in random.slope)
+    return f"{kept}; its return {rises} over trials ({mean} [{low}, {high}] a trial)."
 
 
 def _cells(card: Certificate) -> list[list[str]]:
     """Return the table as text, its head first."""
     head = ["condition", "what the agent sees", "return", "95 % interval"]
-    head += ["of plain", "first", "last"]
-    lines = [[*head, "slope", "equal"]]
+    lines = [[*head, "of plain", "first", "last", "slope", "equal"]]
     for row in card.rows:
-        between = f"[{_number(row.value.low)}, {_number(row.value.high)}]"
-        numbers = (row.value.mean, row.first, row.last)
-        mean, first, last = map(_number, numbers)
-        share, equal = _percent(row.share.mean), _percent(row.equal)
-        slope = _number(row.slope.mean, "+")
-        cells = [row.name, row.what, mean, between, share, first, last, slope, equal]
-        lines.append(cells)
+        mean, low, high = map(_number, row.value)
+        cells = [row.name, row.what, mean, f"[{low}, {high}]", _percent(row.share.mean)]
+        cells += [_number(row.first), _number(row.last), _number(row.slope.mean, "+")]
+        lines.append([*cells, _percent(row.equal)])
     return lines
 
 
@@ -214,11 +198,6 @@ def _note(card: Certificate) -> str:
     )
 
 
-def _range(value: Estimate, sign: str = "") -> str:
-    mean, low, high = (_number(each, sign) for each in value)
-    return f"{mean} [{low}, {high}] a trial"
-
-
 def _number(value: float, sign: str = "") -> str:
     if not math.isfinite(value):
         return "–"
@@ -230,11 +209,13 @@ def _percent(value: float) -> str:
     return f"{round(100 * value) + 0} %" if math.isfinite(value) else "–"
 
 
-def _without_nans(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return plain values in which what is not finite is None."""
+    if isinstance(value, Row | Estimate):
+        value = value._asdict()
     if isinstance(value, dict):
-        return {name: _without_nans(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nans(each) for each in value]
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
     is_missing = isinstance(value, float) and not math.isfinite(value)
     return None if is_missing else value

@@ -9,19 +9,18 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from freeproj.adapters.certify.arenas import Arena
+from freeproj.adapters.certify.arenas import Arena, space_of
 from freeproj.envs import Discrete
 from freeproj.projection.frames import PlainFrame
 from freeproj.projection.maps import identity, tile
 
-__all__ = ["Habits", "Player", "as_player"]
+__all__ = ["Habits", "Projected", "as_player"]
 
-_Matrices = Float[np.ndarray, "episodes d_in d_obs"]
 # Takes what is seen and the state, None at the start; returns actions and next state.
 _Ask = Callable[[np.ndarray, Any], tuple[Any, Any]]
 
@@ -36,34 +35,6 @@ class Habits(NamedTuple):
     has_words: bool = False  # can be played under the projections of its training
 
 
-class Player(Protocol):
-    """A policy that plays many episodes at once."""
-
-    name: str
-    input_dim: int
-    habits: Habits
-
-    def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
-        """Return the matrix through which it sees the observation itself."""
-        ...
-
-    def begin(self, n_episodes: int, matrices: _Matrices | None, seed: int) -> None:
-        """Begin an episode under each matrix; None: under those of its training."""
-        ...
-
-    def act(
-        self,
-        observations: Float[np.ndarray, "episodes d_obs"],
-        rewards: Float[np.ndarray, " episodes"],
-        ended: Bool[np.ndarray, " episodes"],
-    ) -> np.ndarray:
-        """Return an action for each episode, told what the last ones earned and ended.
-
-        Whether an action ended a trial is told with its reward.
-        """
-        ...
-
-
 def as_player(
     policy: Any,
     arena: Arena,
@@ -73,7 +44,7 @@ def as_player(
     scale: float,
     frame: int,
     deterministic: bool,
-) -> Player:
+) -> Any:
     """Return a policy as a player; `certify` says what the arguments are."""
     if callable(getattr(policy, "player", None)):  # an agent of this package
         return policy.player(env)
@@ -82,6 +53,7 @@ def as_player(
     if callable(getattr(policy, "predict", None)) and hasattr(
         policy, "observation_space"
     ):
+        _check_actions(policy, arena)
         start = functools.partial(_ask_model, policy, deterministic)
         dim = dim or (0 if frame else _input_dim(policy))
     elif any(home.startswith("torch.nn") for home in homes):
@@ -95,11 +67,14 @@ def as_player(
             "`policy` must be an agent from `load_agent`, a Stable-Baselines3 model, a "
             f"torch module, or a function `act(observation, state)`, got {name}."
         )
-    return _Projected(name, start, dim or arena.obs_dim, scale, frame)
+    return Projected(name, start, dim or arena.obs_dim, scale, frame)
 
 
-class _Projected(Player):
-    """A policy of others behind a projection and, if asked for, a frame."""
+class Projected:
+    """A policy of others behind a projection and, if asked for, a frame.
+
+    Agents of this package bring a player with the same attributes and methods.
+    """
 
     def __init__(
         self,
@@ -107,29 +82,44 @@ class _Projected(Player):
         start: Callable[[int], _Ask],
         input_dim: int,
         scale: float,
-        frame: int,
+        k: int,
     ):
         self.name, self.input_dim, self.habits = name, input_dim, Habits(scale=scale)
-        self._start, self._size = start, frame
+        self._start, self._size = start, k
 
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
+        """Return the matrix through which the observation itself is seen."""
         # Copies of the identity where there is room.
         matrix = identity if obs_dim == self.input_dim else tile
         return np.float32(self.habits.scale) * matrix(self.input_dim, obs_dim)
 
-    def begin(self, n_episodes: int, matrices: _Matrices | None, seed: int) -> None:
-        assert matrices is not None  # nobody knows its training's
+    def begin(self, n_episodes: int, matrices: Any, seed: int) -> None:
+        """Begin an episode under each matrix; None: under those of the training."""
         self._matrices = np.asarray(matrices, np.float32)
         if self._size:
             self._frame = PlainFrame(self._size, self.input_dim, batch=(n_episodes,))
         self._ask, self._state = self._start(seed), None
 
-    def act(self, observations, rewards, ended) -> np.ndarray:
+    def act(self, observations: Any, rewards: Any, ended: Any) -> np.ndarray:
+        """Return an action for each episode.
+
+        Of the actions before it is told the rewards, and which ended a trial.
+        """
         seen = np.einsum("nij,nj->ni", self._matrices, observations)
         if self._size:
             seen = self._frame.see(seen)
         actions, self._state = self._ask(seen.astype(np.float32), self._state)
         return np.asarray(actions)
+
+
+def _check_actions(model: Any, arena: Arena) -> None:
+    """Refuse a model of other actions than the task's."""
+    theirs = space_of(model.action_space)
+    if theirs != arena.action_space:
+        raise ValueError(
+            f"The model's actions, {theirs}, are not those of {arena.name}, "
+            f"{arena.action_space}; name the environment that it was trained on."
+        )
 
 
 def _input_dim(model: Any) -> int:
@@ -165,12 +155,16 @@ def _ask_module(module: Any, arena: Arena, sampled: bool, seed: int) -> _Ask:
 
     noise = torch.Generator().manual_seed(seed)
     taken = inspect.signature(module.forward).parameters.values()
-    given = [each for each in taken if each.kind in _BY_PLACE]
+    by_place = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    with_state = sum(each.kind in by_place for each in taken) > 1
 
     def ask(seen: np.ndarray, state: Any) -> tuple[np.ndarray, Any]:
         with torch.no_grad():
             x = torch.as_tensor(seen)
-            found, state = module(x, state) if len(given) > 1 else (module(x), None)
+            found, state = module(x, state) if with_state else (module(x), None)
             if sampled:
                 odds = found.softmax(-1)
                 found = torch.multinomial(odds, 1, generator=noise)[:, 0]
@@ -179,9 +173,6 @@ def _ask_module(module: Any, arena: Arena, sampled: bool, seed: int) -> _Ask:
             return found.numpy(), state
 
     return ask
-
-
-_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _ask_function(act: Any, seed: int) -> _Ask:

@@ -7,17 +7,16 @@ that conditions are compared episode by episode.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from freeproj.adapters.certify.arenas import Arena
-from freeproj.adapters.certify.players import Player
 from freeproj.adapters.numpy_core import haar
 from freeproj.envs import Box, Discrete
 
-__all__ = ["CONDITIONS", "Episodes", "play_all"]
+__all__ = ["CONDITIONS", "Episodes", "Plan", "play_all"]
 
 # What an agent is played under, and what it sees there.
 CONDITIONS = {
@@ -45,7 +44,7 @@ class Episodes(NamedTuple):
     beyond: _Returns
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """What all conditions share."""
 
     n_episodes: int
@@ -55,13 +54,7 @@ class _Plan(NamedTuple):
 
 
 def play_all(
-    player: Player,
-    arena: Arena,
-    n_episodes: int,
-    n_trials: int,
-    same_start: bool,
-    seed: int,
-    report: Callable[[str], None] | None = None,
+    player: Any, arena: Arena, plan: Plan, report: Callable[[str], None] | None = None
 ) -> Episodes:
     """Play all conditions; `report` is told the name of each before it is played."""
     if player.input_dim < arena.obs_dim:
@@ -76,13 +69,13 @@ def play_all(
         if report is not None:
             report(name)
         longer = 2 if name == "random" else 1  # twice the horizon
-        plan = _Plan(n_episodes, longer * n_trials, same_start, seed)
-        returns[name] = _play(player, arena, name, plan)
-    beyond = returns["random"][:, n_trials:]
-    return Episodes(returns | {"random": returns["random"][:, :n_trials]}, beyond)
+        own = plan._replace(n_trials=longer * plan.n_trials)
+        returns[name] = _play(player, arena, name, own)
+    first, beyond = np.split(returns["random"], 2, axis=1)
+    return Episodes(returns | {"random": first}, beyond)
 
 
-def _play(player: Player, arena: Arena, name: str, plan: _Plan) -> _Returns:
+def _play(player: Any, arena: Arena, name: str, plan: Plan) -> _Returns:
     """Play a condition, as many episodes at a time as there are copies of the task."""
     matrices, found = _matrices(player, arena.obs_dim, name, plan), []
     for first in range(0, plan.n_episodes, arena.n_copies):
@@ -94,7 +87,7 @@ def _play(player: Player, arena: Arena, name: str, plan: _Plan) -> _Returns:
 
 
 def _matrices(
-    player: Player, obs_dim: int, name: str, plan: _Plan
+    player: Any, obs_dim: int, name: str, plan: Plan
 ) -> Float[np.ndarray, "episodes d_in d_obs"] | None:
     """Return the projection of each episode; None: as in the agent's training."""
     plain, habits = player.plain(obs_dim), player.habits
@@ -110,7 +103,7 @@ def _matrices(
 
 
 def _play_copies(
-    player: Player, arena: Arena, relabelled: bool, numbers: _Numbers, plan: _Plan
+    player: Any, arena: Arena, relabelled: bool, numbers: _Numbers, plan: Plan
 ) -> _Returns:
     """Play one episode in every copy of the task; return what each trial earned."""
     n = len(numbers)
@@ -120,6 +113,7 @@ def _play_copies(
     shown = arena.begin(*_seeds(numbers, trial, plan), np.ones(n, bool))
     while (active := trial < plan.n_trials).any():
         actions = player.act(shown, rewards, ended)
+        _check(actions, arena.action_space)
         actions = relabel(actions) if relabelled else actions
         shown, rewards, ended = arena.step(actions, active)
         returns[active, trial[active]] += rewards[active]
@@ -130,9 +124,18 @@ def _play_copies(
     return returns
 
 
-def _seeds(
-    numbers: _Numbers, trial: _Numbers, plan: _Plan
-) -> tuple[_Numbers, _Numbers]:
+def _check(actions: np.ndarray, space: Box | Discrete) -> None:
+    """Refuse what is no number of an action: JAX would clamp it silently."""
+    if isinstance(space, Discrete):
+        whole = actions.ndim == 1 and actions.dtype.kind in "biu"
+        if not whole or actions.min() < 0 or actions.max() >= space.n:
+            raise ValueError(
+                f"The policy must return one integer in 0..{space.n - 1} for each "
+                f"observation, got {actions[0].tolist()} for the first."
+            )
+
+
+def _seeds(numbers: _Numbers, trial: _Numbers, plan: Plan) -> tuple[_Numbers, _Numbers]:
     """Return the seeds of the start and of the noise of each copy's trial."""
     mixed = np.random.SeedSequence([plan.seed, 2]).generate_state(1)[0]
     base = (int(mixed) + 1_000_003 * numbers) % 2**30

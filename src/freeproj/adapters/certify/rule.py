@@ -31,6 +31,7 @@ from freeproj.stats.intervals import interval
 __all__ = ["REQUIREMENTS", "VERDICTS", "Estimate", "Finding", "Row", "judge", "table"]
 
 _Returns = Float[np.ndarray, "episodes trials"]
+_Means = Float[np.ndarray, " episodes"]  # over trials
 
 # Verdicts, and what each says of an agent.
 VERDICTS = {
@@ -60,13 +61,16 @@ class Estimate(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, values: Float[np.ndarray, " episodes"]) -> Estimate:
+    def of(cls, values: _Means) -> Estimate:
         """Estimate a mean from one number per episode."""
         # Not the bootstrap: under unseen projections most episodes earn little and a
         # few a lot, and resampling those few gives intervals without end.
         ends = interval(values, method="t")
         low, high = (ends.low, ends.high) if ends else (math.nan, math.nan)
         return cls(float(np.mean(values)), low, high)
+
+
+_NONE = Estimate(math.nan, math.nan, math.nan)
 
 
 class Row(NamedTuple):
@@ -98,28 +102,21 @@ def judge(returns: Mapping[str, _Returns]) -> Finding:
     reference = max(known, key=lambda name: float(means[name].mean()))
     worth = Estimate.of(means[reference] - means["blanked"])
     share = _share(means["random"], means[reference], means["blanked"])
-    return Finding(_verdict(returns, means, reference, share), reference, worth, share)
-
-
-def _verdict(
-    returns: Mapping[str, _Returns],
-    means: Mapping[str, Float[np.ndarray, " episodes"]],
-    reference: str,
-    share: Estimate,
-) -> str:
-    if not any(_uses(means[name], means["blanked"]) for name in (reference, "random")):
-        return "ignores"
-    if not math.isnan(share.mean) and share.low < _KEEPS:
-        return "memorised" if share.high < _KEEPS else "undecided"
     equal = [_equal(returns[name], returns["plain"]) for name in ("random", "minus")]
-    return "invariant" if min(equal) >= _EQUAL else "adapts"
+    if not any(_uses(means[name], means["blanked"]) for name in (reference, "random")):
+        verdict = "ignores"
+    elif share.low < _KEEPS:
+        verdict = "memorised" if share.high < _KEEPS else "undecided"
+    else:
+        verdict = "invariant" if min(equal) >= _EQUAL else "adapts"
+    return Finding(verdict, reference, worth, share)
 
 
 def table(episodes: Episodes) -> tuple[Row, ...]:
     """Return a row for each condition that was played."""
     returns, n_trials = episodes.returns, episodes.returns["plain"].shape[1]
     after = f"unseen projections, trials {n_trials + 1} to {2 * n_trials}"
-    named = {name: (CONDITIONS[name].what, found) for name, found in returns.items()}
+    named = {name: (CONDITIONS[name], found) for name, found in returns.items()}
     named["beyond"] = after, episodes.beyond
     plain, blanked = returns["plain"], returns["blanked"]
     return tuple(
@@ -137,26 +134,20 @@ def table(episodes: Episodes) -> tuple[Row, ...]:
     )
 
 
-def _uses(
-    seeing: Float[np.ndarray, " episodes"], blanked: Float[np.ndarray, " episodes"]
-) -> bool:
+def _uses(seeing: _Means, blanked: _Means) -> bool:
     """Whether the observation earns more than the margin."""
     size = max(abs(float(seeing.mean())), abs(float(blanked.mean())))
     return Estimate.of(seeing - blanked).low > _MARGIN * size
 
 
-def _share(
-    values: Float[np.ndarray, " episodes"],
-    reference: Float[np.ndarray, " episodes"],
-    blanked: Float[np.ndarray, " episodes"],
-) -> Estimate:
+def _share(values: _Means, reference: _Means, blanked: _Means) -> Estimate:
     """Estimate (values - blanked) / (reference - blanked), a ratio of two means.
 
     Its interval is that of the linearised ratio. Where the observation is worth nothing
     under the reference there is no share.
     """
     if not _uses(reference, blanked):
-        return Estimate(math.nan, math.nan, math.nan)
+        return _NONE
     worth = float((reference - blanked).mean())
     share = float((values - blanked).mean()) / worth
     rest = (values - blanked) - share * (reference - blanked)
@@ -167,7 +158,7 @@ def _slope(returns: _Returns) -> Estimate:
     """Estimate the rise of the return from one trial to the next."""
     n_trials = returns.shape[1]
     if n_trials < 2:
-        return Estimate(math.nan, math.nan, math.nan)
+        return _NONE
     times = np.arange(n_trials) - (n_trials - 1) / 2
     return Estimate.of(returns @ times / (times @ times))
 

@@ -35,12 +35,10 @@ __all__ = [
     "task_ids",
 ]
 
-# Names that need JAX, and where they live.
+# Modules that need JAX, and the names that they hold.
 _HOMES = {
-    "MetaTaskEnv": "tasks",
-    "MetaTaskVectorEnv": "vector_tasks",
-    "TaskEnv": "tasks",
-    "TaskVectorEnv": "vector_tasks",
+    "tasks": ("MetaTaskEnv", "TaskEnv"),
+    "vector_tasks": ("MetaTaskVectorEnv", "TaskVectorEnv"),
 }
 
 if TYPE_CHECKING:
@@ -54,7 +52,7 @@ register_all()
 
 
 def __getattr__(name: str):
-    if name in _HOMES:
-        home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
-        return getattr(home, name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

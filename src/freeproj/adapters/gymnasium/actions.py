@@ -124,19 +124,12 @@ class ActionsByUse(MapAction):
         n_trials: how many episodes share the order.
     """
 
-    def __init__(
-        self,
-        env: gym.Env,
-        n_common: int | None = None,
-        *,
-        seed: int | None = None,
-        n_trials: int = 1,
-    ):
+    def __init__(self, env: gym.Env, n_common: int | None = None, **settings: Any):
         if not isinstance(env.action_space, gym.spaces.Discrete):
             raise ValueError(
                 f"`ActionsByUse` needs Discrete actions, got {env.action_space}."
             )
-        super().__init__(env, n_common, seed=seed, n_trials=n_trials)
+        super().__init__(env, n_common, **settings)
 
     def action(self, action: Any) -> Any:
         """Return the environment's action; from now on it is among those used."""

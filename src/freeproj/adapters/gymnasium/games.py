@@ -202,7 +202,8 @@ def _bounds(space: Box) -> tuple[np.ndarray, np.ndarray]:
 def observation_space_of(game: Game) -> gym.spaces.Box:
     """Return the bounds of observations, as tight as they are known beforehand."""
     if not isinstance(game, MetaEnv):
-        return gym.spaces.Box(*_bounds(game.observation_space))
+        low, high = _bounds(game.observation_space)
+        return gym.spaces.Box(low, high)
     sides = np.zeros(game.input_size), np.ones(game.input_size)
     reach = _projected_reach(game)
     parts: dict[str, tuple[Any, Any]] = {"observation": (-reach, reach)}
@@ -213,7 +214,8 @@ def observation_space_of(game: Game) -> gym.spaces.Box:
     for name, bounds in parts.items():
         for side, bound in zip(sides, bounds, strict=True):
             side[game.layout[name]] = bound
-    return gym.spaces.Box(*(side.astype(np.float32) for side in sides))
+    low, high = (side.astype(np.float32) for side in sides)
+    return gym.spaces.Box(low, high)
 
 
 def _projected_reach(meta: MetaEnv) -> float:

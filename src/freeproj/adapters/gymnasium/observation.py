@@ -134,7 +134,7 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
 
     def _told(self, where: Bool[np.ndarray, " envs"]) -> dict[str, Any]:
         told = self._episodes.told
-        return told | {f"_{name}": where for name in told}
+        return told | {f"_{name}": where.copy() for name in told}
 
     def _with_final(
         self, info: dict[str, Any], ended: Bool[np.ndarray, " envs"]
@@ -146,7 +146,7 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
         for index in np.flatnonzero(info.get("_final_obs", ended)).tolist():
             last = flatten_one(self._own[0], nth(info["final_obs"], index))
             final[index] = self._episodes.show_one(index, last)
-        told = self._told(ended.copy())
+        told = self._told(ended)
         more = {"final_info": info.get("final_info", {}) | told} if told else {}
         return info | {"final_obs": final} | more
 

@@ -44,10 +44,10 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self.render_mode = games.checked_mode(render_mode)
         modes = {"render_modes": list(games.RENDER_MODES), "render_fps": 4}
         self.metadata = modes | {"autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = games.observation_space_of(game)
-        self.single_action_space = games.action_space_of(game)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        observed, acted = games.observation_space_of(game), games.action_space_of(game)
+        self.single_observation_space, self.single_action_space = observed, acted
+        self.observation_space = batch_space(observed, num_envs)
+        self.action_space = batch_space(acted, num_envs)
         self._params = games.params_of(game, bases_seed)
         self._keys: Any = None
         self._moment: Any = None
@@ -65,9 +65,10 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         fresh = _begin_all(self.game, self._keys, self._params)
         if self._moment is None:
             self._compile(fresh)
-        self._keep(fresh if mask.all() else _choose(mask, fresh, self._moment))
+        chosen = fresh if mask.all() else _choose(mask, fresh, self._moment)
+        self._keep(chosen)
         self._over = self._over & ~mask
-        return np.array(self._moment.observation), self._info(mask)
+        return np.array(chosen.observation), self._info(mask)
 
     def step(
         self, actions: Any
@@ -99,11 +100,11 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         """Return one text or picture per sub-environment."""
         if self.render_mode is None or self._moment is None:
             return None
-        states = [
-            jax.tree.map(lambda leaf, i=i: leaf[i], self._moment.state)
-            for i in range(self.num_envs)
-        ]
-        return tuple(games.draw(self.game, each, self.render_mode) for each in states)
+        drawn = []
+        for i in range(self.num_envs):
+            state = jax.tree.map(lambda leaf, i=i: leaf[i], self._moment.state)
+            drawn.append(games.draw(self.game, state, self.render_mode))
+        return tuple(drawn)
 
     def _compile(self, begun: games.Moment) -> None:
         """Compile step and autoreset at the first reset, not in the midst of a rollout.

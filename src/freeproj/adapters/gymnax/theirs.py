@@ -148,14 +148,11 @@ class GymnaxTask(Environment):
     def _ends(
         self, ends: list, state: PyTree, params: PyTree
     ) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
-        terminated = jnp.asarray(ends[0], bool).reshape(())
-        if len(ends) == 2:
-            truncated = ends[1]
-        elif hasattr(type(self.env), "is_truncated"):
-            truncated = self.env.is_truncated(state, params)
-        else:
-            truncated = False
-        return terminated, jnp.asarray(truncated, bool).reshape(())
+        if len(ends) == 1:
+            limited = hasattr(type(self.env), "is_truncated")
+            ends.append(self.env.is_truncated(state, params) if limited else False)
+        terminated, truncated = (jnp.asarray(each, bool).reshape(()) for each in ends)
+        return terminated, truncated
 
 
 def _box(space: Any) -> Box:
@@ -171,11 +168,8 @@ def _bounds(space: Any) -> Float[np.ndarray, "2 d"]:
     if isinstance(space, gymnax_spaces.Discrete):
         return np.stack([np.zeros(space.n), np.ones(space.n)])
     if isinstance(space, gymnax_spaces.Box):
-        sides = [
-            np.broadcast_to(np.asarray(side, np.float64), space.shape).ravel()
-            for side in (space.low, space.high)
-        ]
-        return np.stack(sides)
+        sides = [np.asarray(side, np.float64) for side in (space.low, space.high)]
+        return np.stack([np.broadcast_to(each, space.shape).ravel() for each in sides])
     return np.concatenate([_bounds(part) for _, part in _parts(space)], axis=1)
 
 
