@@ -97,6 +97,12 @@ def test_requirements_are_met_by_what_is_stronger():
         found["adapts"].meets("adapt")
 
 
+@pytest.mark.parametrize("given", [{"dim": 2}, {"frame": 4}, {"scale": 2.0}])
+def test_what_an_agent_of_this_package_sees_is_its_own(given):
+    with pytest.raises(ValueError, match="for policies trained elsewhere"):
+        fp.certify(fp.load_agent("cartpole"), **given)
+
+
 def test_one_trial_has_no_slope():
     found = certified(cues.invariant, n_trials=1)
     assert math.isnan(found["random"].slope.mean)

@@ -47,6 +47,11 @@ def as_player(
 ) -> Any:
     """Return a policy as a player; `certify` says what the arguments are."""
     if callable(getattr(policy, "player", None)):  # an agent of this package
+        if dim or frame or scale != 1:
+            raise ValueError(
+                "`dim`, `scale` and `frame` are for policies trained elsewhere; an "
+                "agent of this package sees what it saw in training."
+            )
         return policy.player(env)
     name, act = type(policy).__name__, getattr(policy, "act", policy)
     homes = [each.__module__ for each in type(policy).__mro__]
