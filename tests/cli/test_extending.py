@@ -48,8 +48,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
-    CLAIMS._things.pop("discounting", None)
-    FIGURES._things.pop("spread", None)
+    CLAIMS.pop("discounting", None)
+    FIGURES.pop("spread", None)
     for name in ("spread", "discounting"):
         sys.modules.pop(name, None)
 

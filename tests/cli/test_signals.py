@@ -33,6 +33,16 @@ STUDY = (
 )
 
 
+@pytest.fixture(autouse=True)
+def listen_to_ctrl_c():
+    """A shell starts background jobs deaf to Ctrl-C, and programs inherit that."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def begin(name, folder):
     """Start a command; return once it takes signals."""
     (folder / "study.toml").write_text(STUDY)

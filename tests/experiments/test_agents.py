@@ -91,7 +91,7 @@ def test_bad_input_is_refused(loaded, tmp_path):
 
 @pytest.mark.parametrize("name", agents.PRETRAINED)
 def test_shipped_agents_are_small_and_have_a_card(name):
-    card = agents.read_card(name)
+    card = load_agent(name).card
     assert {"task", "returns", "command", "does_not", "sha256"} <= card.keys()
     assert (agents._FOLDER / f"{name}.npz").stat().st_size < 300_000
     assert load_agent(name).act(np.zeros(load_agent(name).env.observation_size)) >= 0

@@ -1,6 +1,7 @@
 """A folder in the Hub's layout gives the agent back, and describes it."""
 
 import json
+import tomllib
 
 import jax
 import numpy as np
@@ -9,6 +10,7 @@ import yaml
 
 from freeproj.experiments.agents import load_agent
 from freeproj.experiments.hub import read_hub, write_hub
+from freeproj.storage import names
 
 CARD = {
     "returns": {
@@ -58,7 +60,7 @@ def test_the_front_matter_is_a_model_index(folder):
     assert "replay.gif" not in rest  # none was drawn
 
 
-@pytest.mark.parametrize("change", ["size", "name", "cut", "card"])
+@pytest.mark.parametrize("change", ["size", "name", "cut", "byte", "type", "card"])
 def test_a_folder_that_does_not_fit_is_refused(folder, change):
     weights = folder / "model.safetensors"
     data = weights.read_bytes()
@@ -70,10 +72,26 @@ def test_a_folder_that_does_not_fit_is_refused(folder, change):
         weights.write_bytes(data.replace(b"weight", b"height"))
     elif change == "cut":
         weights.write_bytes(data[:-8])
+    elif change == "byte":
+        weights.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    elif change == "type":
+        weights.write_bytes(data.replace(b'"F32"', b'"I32"'))
     else:
         (folder / "results.json").write_text("{")
     with pytest.raises(ValueError, match=r"do not fit|not a safetensors|damaged"):
         read_hub(folder)
+
+
+def test_an_import_is_announced_as_named_by_the_folder(folder, monkeypatch):
+    settings = folder / "config.toml"
+    task = tomllib.loads(settings.read_text())["task"]
+    settings.write_text(settings.read_text().replace(task, "corridor:Corridor", 1))
+    monkeypatch.setattr(names, "_told", set())
+    lines = []
+    with names.announcing(lines.append), pytest.raises(ValueError, match="do not fit"):
+        load_agent(folder)
+    assert lines[0].startswith("Importing corridor:Corridor from ")
+    assert lines[0].endswith(f"named by {settings}.")
 
 
 def test_results_may_be_missing(folder):

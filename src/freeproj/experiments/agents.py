@@ -21,7 +21,7 @@ from jaxtyping import ArrayLike, Float
 from freeproj.agents import ActorCritic
 from freeproj.envs import task_name
 from freeproj.experiments.arrays import check_finite, load_tree, save_tree, tree_digest
-from freeproj.experiments.hub import is_hub, read_hub
+from freeproj.experiments.hub import WEIGHTS, read_hub
 from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
 from freeproj.experiments.settings import config_from, to_toml
@@ -33,7 +33,7 @@ from freeproj.storage.files import DAMAGED
 from freeproj.storage.names import named_by, suggestion
 from freeproj.storage.toml import parse_toml
 
-__all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent", "read_card"]
+__all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent"]
 
 _FOLDER = Path(__file__).parents[1] / "pretrained"
 PRETRAINED = tuple(sorted(path.stem for path in _FOLDER.glob("*.npz")))
@@ -51,9 +51,7 @@ class LoadedAgent:
         config: TrainConfig,
         card: Mapping[str, Any] | None = None,
     ):
-        self.agent = agent
-        self.config = config
-        self.card = dict(card or {})
+        self.agent, self.config, self.card = agent, config, dict(card or {})
         self._player: AgentPlayer | None = None
 
     @property
@@ -107,7 +105,7 @@ class LoadedAgent:
         seen = np.asarray(observation, np.float32)
         if seen.shape != (size,):
             raise ValueError(
-                f"`observation` must have shape ({size},), as that of {task.name}, got "
+                f"An observation of {task.name} must have shape ({size},), got "
                 f"{seen.shape}."
             )
         (own,) = self._player.act(
@@ -126,19 +124,14 @@ class LoadedAgent:
         )
 
     def _repr_html_(self) -> str:
-        returns = self.card.get("returns", {}).items()
-        rows = "".join(
-            f"<tr><td>{html.escape(str(name))}</td><td>{_shown(found)}</td></tr>"
-            for name, found in returns
-        )
+        rows = ""
+        for name, found in self.card.get("returns", {}).items():
+            mean = found.get("mean")
+            shown = "–" if mean is None else f"{mean:+.3f}"
+            rows += f"<tr><td>{html.escape(str(name))}</td><td>{shown}</td></tr>"
         head = "<tr><th>test projection</th><th>return of a trial</th></tr>"
         table = f"<table>{head}{rows}</table>" if rows else ""
         return f"<p>{html.escape(repr(self))}</p>{table}"
-
-
-def _shown(found: Mapping[str, Any]) -> str:
-    mean = found.get("mean")
-    return "–" if mean is None else f"{mean:+.3f}"
 
 
 def load_agent(source: str | Path) -> LoadedAgent:
@@ -150,7 +143,8 @@ def load_agent(source: str | Path) -> LoadedAgent:
     if str(source) in PRETRAINED:
         path = _FOLDER / f"{source}.npz"
     if path.is_dir():
-        return LoadedAgent(*read_hub(path)) if is_hub(path) else _agent_of_run(path)
+        is_hub = (path / WEIGHTS).is_file()
+        return LoadedAgent(*read_hub(path)) if is_hub else _agent_of_run(path)
     if not path.is_file():
         raise FileNotFoundError(
             f"{source}: no such run or file, and not a shipped agent."
@@ -158,12 +152,10 @@ def load_agent(source: str | Path) -> LoadedAgent:
         )
     with named_by(path):
         config = config_from(parse_toml(_text(path, "config"), path))
-    agent, card = _weights(path, state_shapes(config)[-1].agent), read_card(path)
+    agent = _weights(path, state_shapes(config)[-1].agent)
+    card = _card(path)
     if card.get("sha256", found := tree_digest(agent)) != found:  # 0.2 wrote none
-        raise ValueError(
-            f"{path} holds other weights than its card says; it is damaged or was "
-            "changed."
-        )
+        raise ValueError(f"{path} holds other weights than its card says.")
     return LoadedAgent(agent, config, card)
 
 
@@ -178,16 +170,6 @@ def export_agent(
     texts = {"config": to_toml(loaded.config), "card": json.dumps(whole)}
     save_tree(path, loaded.agent, texts)
     return path
-
-
-def read_card(path: str | Path) -> dict[str, Any]:
-    """Read the card of a shipped agent, by its name, or of an exported file."""
-    is_name = str(path) in PRETRAINED
-    file = _FOLDER / f"{path}.npz" if is_name else Path(path)
-    try:
-        return dict(json.loads(_text(file, "card")))
-    except DAMAGED:
-        raise ValueError(f"{file} has a damaged card; export it again.") from None
 
 
 def _agent_of_run(folder: Path) -> LoadedAgent:
@@ -207,6 +189,13 @@ def _weights(path: Path, like: ActorCritic) -> ActorCritic:
     agent = load_tree(path, like)
     check_finite(agent, path)
     return agent
+
+
+def _card(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(_text(path, "card")))
+    except DAMAGED:
+        raise ValueError(f"{path} has a damaged card; export it again.") from None
 
 
 def _text(path: Path, name: str) -> str:

@@ -21,11 +21,7 @@ __all__ = ["check_finite", "load_tree", "save_tree", "tree_digest"]
 
 
 def save_tree(
-    path: Path,
-    tree: PyTree,
-    texts: Mapping[str, str] | None = None,
-    *,
-    sync: bool = True,
+    path: Path, tree: PyTree, texts: Mapping[str, str] | None = None, sync: bool = True
 ) -> None:
     """Store the arrays of a tree, by number, in one file; beside them texts, by name.
 
@@ -33,11 +29,9 @@ def save_tree(
     """
     leaves = [np.asarray(_plain(leaf)) for leaf in jax.tree.leaves(tree)]
     arrays: dict[str, Any] = {f"{i:05d}": leaf for i, leaf in enumerate(leaves)}
-    named: dict[str, Any] = {
-        name: np.array(text) for name, text in (texts or {}).items()
-    }
-    save = np.savez_compressed if named else np.savez
-    write_atomically(path, lambda file: save(file, **arrays, **named), sync=sync)
+    arrays |= {name: np.array(text) for name, text in (texts or {}).items()}
+    save = np.savez_compressed if texts else np.savez
+    write_atomically(path, lambda file: save(file, **arrays), sync=sync)
 
 
 def load_tree(path: Path, like: PyTree) -> PyTree:
@@ -54,12 +48,8 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
         raise ValueError(f"{path} cannot be read: it is damaged.") from error
     expected = [jax.eval_shape(_plain, leaf) for leaf in leaves]
     if [(a.shape, a.dtype) for a in stored] != [(e.shape, e.dtype) for e in expected]:
-        raise ValueError(
-            f"{path} was written with other settings or another version: its arrays "
-            "do not fit."
-        )
-    pairs = zip(leaves, stored, strict=True)
-    return jax.tree.unflatten(structure, [_like(leaf, array) for leaf, array in pairs])
+        raise ValueError(f"{path} is of other settings: its arrays do not fit.")
+    return jax.tree.unflatten(structure, map(_like, leaves, stored))
 
 
 def check_finite(tree: PyTree, path: Path) -> None:

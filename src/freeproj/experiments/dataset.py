@@ -23,16 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.experiments.measures import (
-    Cell,
-    Curves,
-    Scores,
-    align,
-    map_of,
-    metric_of,
-    score,
-    tested_maps,
-)
+from freeproj.experiments import measures
+from freeproj.experiments.measures import Cell, Curves, Scores
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
 from freeproj.experiments.store import load_records, save_records, tidy_rows, write_csv
@@ -77,17 +69,20 @@ class Dataset:
         kept: list[str] = []
         for key in self._keys():
             if key != "seed" and len(self.values(key)) > 1:
-                groups = {_cell(run, kept): run for run in self.runs}
+                cells = {_cell(run, kept) for run in self.runs}
+                follows = len({_cell(run, [*kept, key]) for run in self.runs}) == len(
+                    cells
+                )
                 # One run per combination determines everything, by chance.
-                weak = key.startswith(_FOLLOWING) or len(groups) < len(self.runs)
-                if not (weak and self._follows(key, kept)):
+                weak = key.startswith(_FOLLOWING) or len(cells) < len(self.runs)
+                if not (weak and follows):
                     kept.append(key)
         return tuple(kept)
 
     @property
     def test_map(self) -> str:
         """The test projection to compare on: random, or else the first one."""
-        maps = [tested_maps(run) for run in self.runs]
+        maps = [measures.tested_maps(run) for run in self.runs]
         if any("random" in each for each in maps):
             return "random"
         return next((each[0] for each in maps if each), "tile")
@@ -128,10 +123,12 @@ class Dataset:
         wanted = {**(settings or {}), **more}
         for key in wanted:
             self._check_key(key)
+        several = {
+            key: value if isinstance(value, list | set | frozenset) else [value]
+            for key, value in wanted.items()
+        }
         return self.select(
-            lambda run: all(
-                _meets(run.settings.get(key), value) for key, value in wanted.items()
-            )
+            lambda run: all(run.settings.get(k) in v for k, v in several.items())
         )
 
     def select(self, keep: Callable[[RunRecord], bool]) -> Dataset:
@@ -146,10 +143,9 @@ class Dataset:
         groups: dict[Cell, list[RunRecord]] = {}
         for run in self.runs:
             groups.setdefault(_cell(run, settings), []).append(run)
-        ordered = sorted(groups.items(), key=lambda pair: tuple(map(_order, pair[0])))
-        return {
-            cell: dataclasses.replace(self, runs=tuple(runs)) for cell, runs in ordered
-        }
+        ordered = sorted(groups, key=lambda cell: tuple(map(_order, cell)))
+        parts = {cell: tuple(groups[cell]) for cell in ordered}
+        return {cell: dataclasses.replace(self, runs=p) for cell, p in parts.items()}
 
     def scores(
         self, metric: str = "", reduce: str | Callable[[np.ndarray], float] = "last3"
@@ -161,7 +157,9 @@ class Dataset:
             reduce: `final` (the last evaluation), `last3` (the mean of the last three),
                 `max`, or a function of the values over updates.
         """
-        values = [score(run, self._column(run, metric), reduce) for run in self.runs]
+        values = [
+            measures.score(run, self._column(run, metric), reduce) for run in self.runs
+        ]
         return Scores(
             self.axes,
             tuple(_cell(run, self.axes) for run in self.runs),
@@ -171,14 +169,11 @@ class Dataset:
 
     def curves(self, metric: str = "") -> Curves:
         """Return the values over updates, cell by cell."""
-        groups = self.group_by(*self.axes)
-        return Curves(
-            self.axes,
-            {
-                cell: align(g.runs, self._column(g.runs[0], metric))
-                for cell, g in groups.items()
-            },
-        )
+        curves = {}
+        for cell, group in self.group_by(*self.axes).items():
+            column = self._column(group.runs[0], metric)
+            curves[cell] = measures.align(group.runs, column)
+        return Curves(self.axes, curves)
 
     def save(self, path: str | Path, **meta: Any) -> Path:
         """Write all numbers in one small `.npz` file that `read_dataset` reads."""
@@ -207,12 +202,11 @@ class Dataset:
         )
 
     def _repr_html_(self) -> str:
-        rows = (
-            f"<tr><th>{html.escape(key)}</th><td>"
-            f"{html.escape(', '.join(map(str, self.values(key))))}</td></tr>"
-            for key in self.axes
-        )
-        return f"<p>{html.escape(repr(self))}</p><table>{''.join(rows)}</table>"
+        rows = ""
+        for key in self.axes:
+            values = html.escape(", ".join(map(str, self.values(key))))
+            rows += f"<tr><th>{html.escape(key)}</th><td>{values}</td></tr>"
+        return f"<p>{html.escape(repr(self))}</p><table>{rows}</table>"
 
     def _keys(self) -> tuple[str, ...]:
         """All settings in the order in which they are named, `_FOLLOWING` last."""
@@ -230,38 +224,22 @@ class Dataset:
 
         return tuple(sorted(keys, key=rank))
 
-    def _follows(self, key: str, kept: list[str]) -> bool:
-        """Whether a setting has one value in each combination of others."""
-        known: dict[Cell, Any] = {}
-        return all(
-            known.setdefault(_cell(run, kept), value) == value
-            for run in self.runs
-            for value in (run.settings.get(key),)
-        )
-
     def _check_key(self, key: str) -> None:
-        if self.runs and key not in self._known_keys:
-            near = suggestion(key, self._known_keys)
+        if self.runs and not any(key in run.settings for run in self.runs):
+            near = suggestion(key, self._keys())
             raise ValueError(f"No setting `{key}` in these runs.{near}")
-
-    @functools.cached_property
-    def _known_keys(self) -> frozenset[str]:
-        return frozenset(key for run in self.runs for key in run.settings)
 
     def _column(self, run: RunRecord, metric: str) -> str:
         """Return the column of a run's score."""
         if not metric and self.metrics:
-            return metric_of(map_of(run, self.test_map))
-        self._check_metric(metric)
-        return metric
-
-    def _check_metric(self, metric: str) -> None:
+            return measures.metric_of(measures.map_of(run, self.test_map))
         if self.runs and not self.metrics:
             raise ValueError("These runs have no numbers yet: no update is done.")
         if self.runs and not any(metric in run.metrics for run in self.runs):
             near = suggestion(metric, self.metrics)
             known = "" if near else f" Known: {', '.join(self.metrics)}."
             raise ValueError(f"No metric `{metric}` in these runs.{near}{known}")
+        return metric
 
 
 def read_dataset(*sources: str | Path) -> Dataset:
@@ -290,17 +268,16 @@ def _read_source(source: str | Path) -> Dataset:
     path = Path(source)
     if path.suffix == ".npz" and not path.is_dir():
         return _load(path)
-    runs, aside = read_folder(path)
-    return Dataset(tuple(runs), tuple(aside))
+    return _of_records(read_folder(path))
 
 
 def _published(name: str) -> Path:
     """Return the file of a published study; a name is not a path."""
     known = {path.stem: path for path in sorted(_PUBLISHED.glob("*.npz"))}
     if name not in known:
+        near = suggestion(name, known)
         raise ValueError(
-            f"No published study {name!r}.{suggestion(name, known)} Known: "
-            f"{', '.join(known) or 'none'}."
+            f"No published study {name!r}.{near} Known: {', '.join(known)}."
         )
     return known[name]
 
@@ -308,11 +285,17 @@ def _published(name: str) -> Path:
 def _load(path: Path) -> Dataset:
     check_regular(path)
     found = load_records(path)
-    stored = found.records.values()
+    return _of_records(found.records.values(), found.meta)
+
+
+def _of_records(
+    found: Iterable[RunRecord | SetAside], meta: Mapping[str, Any] | None = None
+) -> Dataset:
+    records = list(found)
     return Dataset(
-        tuple(each for each in stored if isinstance(each, RunRecord)),
-        tuple(each for each in stored if isinstance(each, SetAside)),
-        dict(found.meta),
+        tuple(each for each in records if isinstance(each, RunRecord)),
+        tuple(each for each in records if isinstance(each, SetAside)),
+        dict(meta or {}),
     )
 
 
@@ -324,9 +307,7 @@ def _distinct(runs: Iterable[RunRecord], aside: Iterable[SetAside]) -> Dataset:
         key = tuple(sorted(run.settings.items()))
         first = kept.setdefault(key, run)
         if first is not run:
-            longer, shorter = (
-                (run, first) if len(run.updates) > len(first.updates) else (first, run)
-            )
+            shorter, longer = sorted((run, first), key=lambda each: len(each.updates))
             kept[key] = longer
             reason = f"the same settings and seed as {longer.folder or longer.name}"
             path = shorter.folder or Path(shorter.name)
@@ -343,9 +324,3 @@ def _order(value: Any) -> tuple[int, Any]:
     if value is None:
         return 0, 0
     return (1, value) if isinstance(value, int | float) else (2, str(value))
-
-
-def _meets(value: Any, wanted: Any) -> bool:
-    if isinstance(wanted, list | set | frozenset):
-        return value in wanted
-    return value == wanted

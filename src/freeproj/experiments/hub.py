@@ -19,15 +19,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from freeproj.agents import ActorCritic
-from freeproj.experiments.arrays import check_finite
+from freeproj.experiments.arrays import check_finite, tree_digest
 from freeproj.experiments.run import state_shapes
-from freeproj.experiments.settings import config_from, to_toml
+from freeproj.experiments.settings import read_config, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.files import DAMAGED, read_regular, write_text
 from freeproj.storage.safetensors import read_safetensors, write_safetensors
-from freeproj.storage.toml import read_toml
 
-__all__ = ["REPLAY", "WEIGHTS", "is_hub", "read_hub", "write_hub"]
+__all__ = ["REPLAY", "WEIGHTS", "read_hub", "write_hub"]
 
 WEIGHTS, REPLAY = "model.safetensors", "replay.gif"
 _MOST_CARD = 2**20  # bytes of the results
@@ -55,55 +54,43 @@ def write_hub(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {
-        "config.toml": to_toml(config),
-        "results.json": json.dumps(dict(card), indent=2) + "\n",
-        "README.md": _readme(name or folder.resolve().name, config, card, folder),
-    }
-    for file_name, text in texts.items():
-        write_text(folder / file_name, text)
-    write_safetensors(folder / WEIGHTS, _by_name(agent), {"format": "freeproj"})
+    readme = _readme(name or folder.resolve().name, config, card, folder)
+    write_text(folder / "config.toml", to_toml(config))
+    write_text(folder / "results.json", json.dumps(dict(card), indent=2) + "\n")
+    write_text(folder / "README.md", readme)
+    marks = {"format": "freeproj", "sha256": tree_digest(agent)}
+    arrays = {name: np.asarray(leaf) for name, leaf in _by_name(agent).items()}
+    write_safetensors(folder / WEIGHTS, arrays, marks)
     return folder
-
-
-def is_hub(folder: Path) -> bool:
-    """Whether a folder holds an agent in this layout."""
-    return (folder / WEIGHTS).is_file()
 
 
 def read_hub(folder: Path) -> tuple[ActorCritic, TrainConfig, dict[str, Any]]:
     """Read agent, settings and results."""
-    config = config_from(read_toml(folder / "config.toml"))
+    config = read_config(folder / "config.toml")
     like = state_shapes(config)[-1].agent
-    stored, _ = read_safetensors(folder / WEIGHTS)
+    path = folder / WEIGHTS
+    stored, texts = read_safetensors(path)
     expected = _by_name(like)
-    shapes = {name: leaf.shape for name, leaf in expected.items()}
-    if {name: array.shape for name, array in stored.items()} != shapes:
-        raise ValueError(
-            f"{folder / WEIGHTS} was written with other settings or another version: "
-            "its arrays do not fit."
-        )
-    leaves = [jnp.asarray(stored[name], leaf.dtype) for name, leaf in expected.items()]
+    kinds = {name: (leaf.shape, leaf.dtype) for name, leaf in expected.items()}
+    if {name: (each.shape, each.dtype) for name, each in stored.items()} != kinds:
+        raise ValueError(f"{path} is of other settings: its arrays do not fit.")
+    leaves = [jnp.asarray(stored[name]) for name in expected]
     agent = jax.tree.unflatten(jax.tree.structure(like), leaves)
-    check_finite(agent, folder / WEIGHTS)
-    return agent, config, _results(folder / "results.json")
-
-
-def _results(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
+    check_finite(agent, path)
+    if texts.get("sha256", found := tree_digest(agent)) != found:  # old files lack it
+        raise ValueError(f"{path} is damaged: its checksum does not match.")
+    results = folder / "results.json"
     try:
-        return dict(json.loads(read_regular(path, _MOST_CARD)))
+        card = json.loads(read_regular(results, _MOST_CARD)) if results.exists() else {}
+        return agent, config, dict(card)
     except DAMAGED:
-        raise ValueError(f"{path} is damaged; export the agent again.") from None
+        raise ValueError(f"{results} is damaged; export the agent again.") from None
 
 
 def _by_name(agent: Any) -> dict[str, Any]:
     """Return the arrays of an agent, or their shapes, by name, in the tree's order."""
     return {
-        jax.tree_util.keystr(path, simple=True, separator="."): (
-            np.asarray(leaf) if isinstance(leaf, jax.Array | np.ndarray) else leaf
-        )
+        jax.tree_util.keystr(path, simple=True, separator="."): leaf
         for path, leaf in jax.tree_util.tree_leaves_with_path(agent)
     }
 
@@ -126,19 +113,14 @@ def _readme(
 
 
 def _model_results(tasks: list[str], card: Mapping[str, Any]) -> list[dict[str, Any]]:
-    metrics = [
-        {
-            "type": "mean_reward",
-            "name": f"return of a trial, {_MAPS.get(map_name, map_name)}",
-            "value": round(found["mean"], 4),
-            "verified": False,
-        }
-        for map_name, found in card.get("returns", {}).items()
-        if found.get("mean") is not None
-    ]
+    metrics = []
+    for map_name, found in card.get("returns", {}).items():
+        if found.get("mean") is not None:
+            name = f"return of a trial, {_MAPS.get(map_name, map_name)}"
+            value = {"value": round(found["mean"], 4), "verified": False}
+            metrics.append({"type": "mean_reward", "name": name, **value})
     task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
-    named = "+".join(tasks)
-    data = {"name": named, "type": named}
+    data = dict.fromkeys(("name", "type"), "+".join(tasks))
     return [{"task": task, "dataset": data, "metrics": metrics}] if metrics else []
 
 
@@ -149,11 +131,8 @@ def _text(config: TrainConfig, card: Mapping[str, Any]) -> str:
         trials = " ".join(map(_number, found.get("trials", [])))
         table += f"\n| {_MAPS.get(map_name, map_name)} "
         table += f"| {_number(found.get('mean'))} | {trials} |"
-    notes = [
-        f"{title}: {card[key]}\n"
-        for key, title in (("command", "Trained by"), ("does_not", "Limits"))
-        if card.get(key)
-    ]
+    titles = {"command": "Trained by", "does_not": "Limits"}
+    notes = [f"{titles[key]}: {card[key]}\n" for key in titles if card.get(key)]
     return (
         f"An agent for {', '.join(config.tasks)} behind random projections (memory "
         f"{config.memory}, encoder {config.encoder}, n = {law.n_generators}, ℓ = "

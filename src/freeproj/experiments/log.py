@@ -3,10 +3,10 @@
 Each line ends with its checksum, so that a changed or torn line is noticed.
 """
 
-import itertools
 import json
 import math
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,7 @@ def read_lines(path: Path, n_lines: int | None = None) -> list[dict[str, Any]]:
 
     Lines of 0.1 have no checksum; they can only stand before those that have one.
     """
-    rows, checked = [], False
-    lines = _lines(path)
+    rows, checked, lines = [], False, _lines(path)
     for number, line in enumerate(lines[:n_lines], start=1):
         try:
             row = _object(line)
@@ -41,9 +40,8 @@ def read_lines(path: Path, n_lines: int | None = None) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             if number == len(lines):
                 break
-            raise ValueError(
-                f"{path}, line {number} is damaged: {line[:60]!r}"
-            ) from None
+            text = f"{path}, line {number} is damaged: {line[:60]!r}"
+            raise ValueError(text) from None
         checked = has_checksum
         rows.append(row)
     return rows
@@ -51,25 +49,31 @@ def read_lines(path: Path, n_lines: int | None = None) -> list[dict[str, Any]]:
 
 def whole_lines(path: Path, n_lines: int) -> list[str]:
     """Return the first lines as they stand, up to the first that is damaged."""
-    return list(itertools.takewhile(_is_whole, _lines(path)[:n_lines]))
+    lines = _lines(path)[:n_lines]
+    for number, line in enumerate(lines):
+        try:
+            _object(line)
+        except (ValueError, RecursionError):
+            return lines[:number]
+    return lines
 
 
-def without_nans(value: Any) -> Any:
+def without_nans(row: Any) -> Any:
     """Replace nan, which JSON lacks, by None: no data is null."""
-    if isinstance(value, dict):
-        return {key: without_nans(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [without_nans(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return _changed(row, lambda x: isinstance(x, float) and not math.isfinite(x), None)
 
 
-def with_nans(value: Any) -> Any:
+def with_nans(row: Any) -> Any:
     """Undo `without_nans`."""
+    return _changed(row, lambda x: x is None, math.nan)
+
+
+def _changed(value: Any, where: Callable[[Any], bool], new: Any) -> Any:
     if isinstance(value, dict):
-        return {key: with_nans(each) for key, each in value.items()}
+        return {key: _changed(each, where, new) for key, each in value.items()}
     if isinstance(value, list):
-        return [with_nans(each) for each in value]
-    return math.nan if value is None else value
+        return [_changed(each, where, new) for each in value]
+    return new if where(value) else value
 
 
 def _lines(path: Path) -> list[str]:
@@ -77,14 +81,6 @@ def _lines(path: Path) -> list[str]:
         return []
     text = read_regular(path, _MAX_BYTES).decode(errors="replace")
     return [line for line in text.split("\n") if line]
-
-
-def _is_whole(line: str) -> bool:
-    try:
-        _object(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -10,23 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeproj.experiments.records import RunRecord
 
-__all__ = [
-    "REDUCTIONS",
-    "Cell",
-    "Curve",
-    "Curves",
-    "Scores",
-    "align",
-    "last",
-    "length_of",
-    "map_of",
-    "metric_of",
-    "mmer",
-    "present",
-    "running_maximum",
-    "score",
-    "tested_maps",
-]
+__all__ = ["REDUCTIONS", "Cell", "Curve", "Curves", "Scores", "align", "last"]
+__all__ += ["length_of", "map_of", "metric_of", "mmer", "present", "running_maximum"]
+__all__ += ["score", "tested_maps"]
 
 Cell = tuple[Any, ...]
 
@@ -146,10 +132,7 @@ def last(
 
 def mmer(curve: ArrayLike) -> Float[np.ndarray, "..."] | np.floating:
     """Largest evaluation along the last axis; nan if no evaluation has data."""
-    curve = np.asarray(curve, float)
-    if curve.shape[-1] == 0:
-        return np.full(curve.shape[:-1], np.nan)[()]
-    return np.fmax.reduce(curve, axis=-1)
+    return np.fmax.reduce(np.asarray(curve, float), axis=-1, initial=np.nan)
 
 
 def running_maximum(curve: ArrayLike) -> Float[np.ndarray, "..."]:

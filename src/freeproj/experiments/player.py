@@ -50,13 +50,9 @@ class AgentPlayer:
         self.name = "+".join(config.tasks)
         law, played = config.projection, task or config.tasks[0]
         self.input_dim = law.input_dim
-        self.habits = Training(
-            dim=law.dim,
-            scale=law.scale,
-            n_trials=config.n_trials,
-            same_start=config.trials == "same_start",
-            has_words=config.tasks == (played,),
-        )
+        same_start, has_words = config.trials == "same_start", config.tasks == (played,)
+        trained = law.dim, law.scale, config.n_trials, same_start, has_words
+        self.habits = Training(*trained)
         self._agent, self._config = agent, config.stage_configs[-1]
         self.env = config.evaluation_env(task if map_name else played, map_name)
         check_fits(config.training_env(), self.env, played)
@@ -104,26 +100,14 @@ class AgentPlayer:
     ) -> np.ndarray:
         """Return the task's own action for each episode; actions are sampled."""
         key = jax.random.fold_in(self._key, self._n_steps)
-        now = _Now(
-            jnp.asarray(observations, jnp.float32),
-            self._actions,
-            jnp.asarray(rewards, jnp.float32),
-            jnp.asarray(ended),
-        )
+        shown = jnp.asarray(observations, jnp.float32)
+        rewarded = jnp.asarray(rewards, jnp.float32)
+        now = shown, self._actions, rewarded, jnp.asarray(ended)
         self._actions, own, self._memory, self._states = _act(
             self._agent, self.env, self._states, self._memory, key, now, greedy
         )
         self._n_steps += 1
         return np.asarray(own)
-
-
-class _Now(NamedTuple):
-    """What an agent is told at a step."""
-
-    shown: Float[Array, "episodes d_obs"]
-    actions: Array | None  # that it took before
-    rewards: Float[Array, " episodes"]
-    ended: Bool[Array, " episodes"]
 
 
 @eqx.filter_jit
@@ -133,17 +117,20 @@ def _act(
     states: MetaState,
     memory: PyTree,
     key: PRNGKeyArray,
-    now: _Now,
+    now: tuple[Array, Array | None, Array, Array],
     greedy: bool,
 ) -> tuple[Array, Array, PyTree, MetaState]:
-    """Return actions, the same in the task's own terms, memory and states after."""
+    """Return actions, the same in the task's own terms, memory and states after.
+
+    Args:
+        now: observations, the actions before, their rewards, which ended a trial.
+    """
 
     def observe(state, shown, action, reward, ended):
         return env.observe(state._replace(shown=shown), action, reward, ended)
 
-    place = None if now.actions is None else 0
-    seen = jax.vmap(observe, in_axes=(0, 0, place, 0, 0))
-    inputs, states = seen(states, now.shown, now.actions, now.rewards, now.ended)
+    place = None if now[1] is None else 0
+    inputs, states = jax.vmap(observe, in_axes=(0, 0, place, 0, 0))(states, *now)
     masks: Any = jax.vmap(env.action_mask)(states)
     fresh = first_steps(env, inputs)
     policy, _, memory = agent.step(inputs, memory, fresh, masks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 import time
@@ -9,16 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 if TYPE_CHECKING:
     from freeproj.learning.config import TrainConfig
@@ -41,14 +35,14 @@ class TrainProgress:
         self._config, self._quiet = config, quiet
         self._times: list[float] = []
         self._test = math.nan
-        columns = (
+        self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[numbers]}"),
-            TimeRemainingColumn(),
+            progress.TimeRemainingColumn(),
+            console=self._console,
         )
-        self._bar = Progress(*columns, console=self._console)
         self._task = self._bar.add_task(
             "compiling", total=config.n_updates, completed=n_done, numbers=""
         )
@@ -79,12 +73,8 @@ class TrainProgress:
         if self._config.evaluation.every:
             numbers += f"  test {number(self._test)}"
         if self._is_bar:
-            self._bar.update(
-                self._task,
-                completed=row["update"],
-                description="training",
-                numbers=numbers,
-            )
+            now = {"completed": row["update"], "description": "training"}
+            self._bar.update(self._task, **now, numbers=numbers)
             return
         line = f"[{row['update']}/{self._config.n_updates}] {numbers}"
         if self._console.is_jupyter:
@@ -94,8 +84,7 @@ class TrainProgress:
 
     def _rate(self) -> str:
         """Steps per second of the median update: the first one includes compiling."""
-        pairs = zip(self._times, self._times[1:], strict=False)
-        spent = [after - before for before, after in pairs]
+        spent = [after - before for before, after in itertools.pairwise(self._times)]
         if not spent:
             return "– steps/s"
         steps = self._config.n_envs * self._config.n_steps
@@ -118,7 +107,7 @@ def track(
     """Yield the items and show on standard error which one is being worked on."""
     console = Console(stderr=True)
     what = TextColumn("{task.description:<24}")
-    columns = (what, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (what, BarColumn(), MofNCompleteColumn(), progress.TimeElapsedColumn())
     hidden, begun = quiet or not console.is_terminal, time.perf_counter()
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task("", total=len(items))
@@ -136,7 +125,8 @@ def track(
 def working(on: str) -> Iterator[None]:
     """Show on a terminal that work of unknown length goes on, and for how long."""
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (progress.SpinnerColumn(), TextColumn("{task.description}"))
+    columns += (progress.TimeElapsedColumn(),)
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         bar.add_task(on, total=None)

@@ -30,26 +30,27 @@ _READERS = (
 _Signature = list[list[str | int]]
 
 
-def read_folder(folder: Path) -> tuple[list[RunRecord], list[SetAside]]:
+def read_folder(folder: Path) -> list[RunRecord | SetAside]:
     """Read every run below a folder, from its cache where nothing has changed."""
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder of runs.")
-    seen = {
-        str(path.relative_to(folder)): _signature(path) for path in find_runs(folder)
-    }
+    found = find_runs(folder)
+    seen = {str(path.relative_to(folder)): _signature(path) for path in found}
     cached = _read_cache(folder / CACHE, seen)
-    records = {
-        name: cached[name] if name in cached else read_record(folder / name)
-        for name in seen
-    }
+    new = {name: read_record(folder / name) for name in seen if name not in cached}
+    records = {name: cached[name] if name in cached else new[name] for name in seen}
     # A running run will have changed by the next reading: not worth a new cache.
-    if any(
-        each.health != "running" for name, each in records.items() if name not in cached
-    ):
+    if any(each.health != "running" for each in new.values()):
         meta = {"reader": _reader(), "signatures": seen}
         with contextlib.suppress(OSError):
             save_records(folder / CACHE, records, meta)
-    return _placed(records, folder)
+    # Each record gets its folder as it is today, wherever it was cached.
+    return [
+        each._replace(path=folder / name)
+        if isinstance(each, SetAside)
+        else dataclasses.replace(each, folder=folder / name)
+        for name, each in records.items()
+    ]
 
 
 def find_runs(folder: Path, depth: int = 0) -> Iterator[Path]:
@@ -88,19 +89,6 @@ def _read_cache(
         for name, record in stored.records.items()
         if name in seen and signatures.get(name) == seen[name]
     }
-
-
-def _placed(
-    records: dict[str, RunRecord | SetAside], folder: Path
-) -> tuple[list[RunRecord], list[SetAside]]:
-    """Give each record its folder as it is today, wherever it was cached."""
-    runs, aside = [], []
-    for name, each in records.items():
-        if isinstance(each, SetAside):
-            aside.append(each._replace(path=folder / name))
-        else:
-            runs.append(dataclasses.replace(each, folder=folder / name))
-    return runs, aside
 
 
 def _signature(run: Path) -> _Signature:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["HEALTHS", "RunRecord", "SetAside", "check_whole", "checked", "read_record"]
 
 _NEEDED = ("task", "memory", "projection.length", "n_updates", "n_trials", "seed")
+_OLD_TESTS = ("test/window/", "test/episodes/", "test/trial_")  # columns of 0.1
 _MAX_FINAL = 2**24  # bytes of final.json, which holds one line of a log
 _NAMED_BY_HASH = re.compile(r".*-n\d+-l\d+-s\d+-[0-9a-f]{12}", re.DOTALL)
 HEALTHS = ("running", "finished", "diverged", "damaged", "foreign", "duplicate")
@@ -107,22 +108,19 @@ def checked(record: RunRecord) -> RunRecord:
 
 def read_record(folder: Path) -> RunRecord | SetAside:
     """Read a run's folder; whatever is wrong with it becomes a reason."""
-    from freeproj.experiments.settings import (
-        flat_settings,
-        unresolved_config,
-    )
+    from freeproj.experiments.settings import flat_settings, unresolved_config
 
     try:
         table = read_toml(folder / "config.toml")
         settings, config = flat_settings(table), unresolved_config(table)
     except DAMAGED as error:
         return SetAside(folder, "foreign", _one_line(error))
-    meta = table.get("written_by", {})
+    meta = table.get("written_by")
     meta = meta if isinstance(meta, dict) else {}
     try:
         rows = read_lines(folder / "log.jsonl")
         metrics = _columns(rows, settings["evaluation.maps"][0])
-        if reason := _diverged_reason(folder) or _divergence(rows, metrics):
+        if reason := _divergence(folder, rows, metrics):
             return SetAside(folder, "diverged", reason)
         check_whole(folder, config, rows, meta.get("schema"))
         seconds = _seconds(folder / "timing.jsonl")
@@ -156,27 +154,14 @@ def check_whole(
     if not (folder / "final.json").exists():
         return
     if len(rows) != config.n_updates:
-        raise ValueError(
-            f"it is marked as finished, but log.jsonl holds {len(rows)} of "
-            f"{config.n_updates} updates"
-        )
+        found = f"{len(rows)} of {config.n_updates} updates"
+        raise ValueError(f"it is marked as finished, but log.jsonl holds {found}")
     if json.loads(read_regular(folder / "final.json", _MAX_FINAL)) != rows[-1]:
         raise ValueError("final.json is not the last line of log.jsonl")
     # The names of other schemas are not known; a folder may have a name of its own.
     known = schema in (None, 1, SCHEMA) and _NAMED_BY_HASH.fullmatch(folder.name)
     if known and folder.name not in (run_name(config), old_name(config)):
         raise ValueError("config.toml holds other settings than the folder's name says")
-
-
-def _diverged_reason(folder: Path) -> str:
-    """Return what the run's mark says, "" without a mark."""
-    path = folder / "diverged.json"
-    if not path.exists():
-        return ""
-    try:
-        return str(json.loads(read_regular(path, 2**16))["reason"])
-    except DAMAGED:
-        return "marked as diverged"
 
 
 def _columns(rows: Sequence[Mapping[str, Any]], old_map: str) -> dict[str, np.ndarray]:
@@ -187,40 +172,36 @@ def _columns(rows: Sequence[Mapping[str, Any]], old_map: str) -> dict[str, np.nd
         values = [row.get(name) for row in rows]
         if any(isinstance(value, str | dict | bool) for value in values):
             continue
-        columns[_today(name, old_map)] = _column(values, name)
+        is_old = name.startswith(_OLD_TESTS)
+        today = name.replace("test/", f"test/{old_map}/", 1) if is_old else name
+        columns[today] = _column(values, name)
     return columns
 
 
 def _column(values: list[Any], name: str) -> np.ndarray:
     widths = {len(value) for value in values if isinstance(value, list)}
-    if not widths:
-        return np.array([_number(value) for value in values], float)
     if len(widths) > 1:
         raise ValueError(f"log.jsonl has lists of different lengths in {name}")
-    (width,) = widths
-    table = np.full((len(values), width), math.nan)
-    for row, value in zip(table, values, strict=True):
-        if isinstance(value, list):
-            row[:] = [_number(each) for each in value]
-    return table
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
-
-
-def _today(name: str, old_map: str) -> str:
-    """Name a column of 0.1 as it is named today."""
-    old = ("test/window/", "test/episodes/", "test/trial_")
-    return (
-        name.replace("test/", f"test/{old_map}/", 1) if name.startswith(old) else name
-    )
+    if widths:
+        empty = [None] * widths.pop()
+        values = [value if isinstance(value, list) else empty for value in values]
+    column = np.array(values, float)  # None becomes nan
+    if column.ndim > 2:
+        raise ValueError(f"log.jsonl has lists in lists in {name}")
+    return column
 
 
 def _divergence(
-    rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, np.ndarray]
+    folder: Path, rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, np.ndarray]
 ) -> str:
-    """Say where a loss became nan, or return "". Version 0.1 did not stop there."""
+    """Return what the run's mark says, or where a loss became nan, or ""."""
+    mark = folder / "diverged.json"
+    if mark.exists():
+        try:
+            return str(json.loads(read_regular(mark, 2**16))["reason"])
+        except DAMAGED:
+            return "marked as diverged"
+    # Version 0.1 made no mark, and did not stop.
     for name in ("loss/policy", "loss/value", "loss/gradient_norm"):
         bad = np.flatnonzero(np.isnan(metrics.get(name, np.zeros(0))))
         if bad.size:

@@ -33,23 +33,9 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
+from freeproj.experiments import log, settings
 from freeproj.experiments.arrays import check_finite, load_tree, save_tree
-from freeproj.experiments.log import (
-    read_lines,
-    to_line,
-    whole_lines,
-    with_nans,
-    without_nans,
-)
 from freeproj.experiments.records import check_whole
-from freeproj.experiments.settings import (
-    SCHEMA,
-    old_name,
-    read_config,
-    run_name,
-    to_toml,
-    unresolved_config,
-)
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.train import (
     DivergedError,
@@ -58,29 +44,12 @@ from freeproj.learning.train import (
     start_shapes,
     train,
 )
-from freeproj.storage.files import (
-    DAMAGED,
-    append_synced,
-    clear_temporaries,
-    lock_file,
-    open_lock,
-    read_regular,
-    write_text,
-)
+from freeproj.storage import files
 from freeproj.storage.threads import n_threads
 from freeproj.storage.toml import read_toml
 
-__all__ = [
-    "SYNC_SECONDS",
-    "LockedRunError",
-    "Run",
-    "begin_run",
-    "open_run",
-    "read_run",
-    "run_folder",
-    "run_training",
-    "state_shapes",
-]
+__all__ = ["SYNC_SECONDS", "LockedRunError", "Run", "begin_run", "open_run", "read_run"]
+__all__ += ["run_folder", "run_training", "state_shapes"]
 
 
 SYNC_SECONDS = 4.0  # syncing takes 50 ms or more: this keeps it below 2 % of the time
@@ -126,8 +95,8 @@ class Run:
     def damage(self) -> str:
         """Return why the run's files cannot be trusted, or "" if they can."""
         try:
-            check_whole(self.folder, self.config, read_lines(self._log))
-        except DAMAGED as error:
+            check_whole(self.folder, self.config, log.read_lines(self._log))
+        except files.DAMAGED as error:
             return str(error)
         return ""
 
@@ -146,15 +115,7 @@ class Run:
 
     def log(self) -> list[dict[str, Any]]:
         """Read the updates so far; a line torn by a crash is left out."""
-        return [with_nans(row) for row in read_lines(self._log)]
-
-    def times(self) -> list[float]:
-        """Read when each update ended, in seconds since 1970."""
-        path = self.folder / "timing.jsonl"
-        try:
-            return [float(row["time"]) for row in read_lines(path)]
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"{path} has a line without a time.") from error
+        return [log.with_nans(row) for row in log.read_lines(self._log)]
 
     def resume(self, *likes: PyTree) -> tuple[PyTree, int]:
         """Return the stored state and the number of updates behind it; cut the log.
@@ -185,21 +146,18 @@ class Run:
         """Drop what the log has beyond the updates that are safe in a checkpoint."""
         for name in ("log.jsonl", "timing.jsonl"):
             path = self.folder / name
-            text = "".join(f"{line}\n" for line in whole_lines(path, n_done))
+            text = "".join(f"{line}\n" for line in log.whole_lines(path, n_done))
             if path.exists() and path.read_bytes() != text.encode():
-                write_text(path, text)
-                _LOGGER.warning(
-                    "%s: dropped what has no checkpoint; resuming after update %d.",
-                    path,
-                    n_done,
-                )
+                files.write_text(path, text)
+                said = "%s: dropped what has no checkpoint; resuming after update %d."
+                _LOGGER.warning(said, path, n_done)
 
     def record(self, state: PyTree, row: dict[str, Any]) -> None:
         """Append an update to the log, then store the state behind it."""
         sync = time.monotonic() - self._synced >= SYNC_SECONDS
-        append_synced(self._log, to_line(without_nans(row)), sync=sync)
+        files.append_synced(self._log, log.to_line(log.without_nans(row)), sync=sync)
         now = {"update": row["update"], "time": time.time()}
-        append_synced(self.folder / "timing.jsonl", to_line(now), sync=False)
+        files.append_synced(self.folder / "timing.jsonl", log.to_line(now), sync=False)
         save_tree(self._checkpoint if sync else self._latest, state, sync=sync)
         if sync:
             self._synced = time.monotonic()
@@ -209,20 +167,20 @@ class Run:
         names = ("log.jsonl", "timing.jsonl", "final.json", "diverged.json")
         own = (self.folder / name for name in (*names, "agent.npz"))
         for path in (*own, self._checkpoint, self._latest):
-            clear_temporaries(path)
+            files.clear_temporaries(path)
 
     def finish(self, agent: PyTree) -> None:
         """Store the weights, and the last line of the log as the end of the run."""
-        append_synced(self._log, b"")  # sync what is there
+        files.append_synced(self._log, b"")  # sync what is there
         save_tree(self.folder / "agent.npz", agent)
-        last = json.dumps(without_nans(self.log()[-1]), indent=2)
-        write_text(self.folder / "final.json", last + "\n")
+        last = json.dumps(log.without_nans(self.log()[-1]), indent=2)
+        files.write_text(self.folder / "final.json", last + "\n")
 
     def mark_diverged(self, error: DivergedError) -> None:
         """Store why the run cannot go on; its last good checkpoint stays."""
         reason = f"the {error.quantity} is not finite at update {error.update}"
         found = {"update": error.update, "quantity": error.quantity, "reason": reason}
-        write_text(self.folder / "diverged.json", json.dumps(found) + "\n")
+        files.write_text(self.folder / "diverged.json", json.dumps(found) + "\n")
 
     def divergence(self) -> DivergedError | None:
         """Return where the run diverged, None if it did not."""
@@ -230,28 +188,26 @@ class Run:
         if not path.exists():
             return None
         try:
-            found = json.loads(read_regular(path, 2**16))
+            found = json.loads(files.read_regular(path, 2**16))
             return DivergedError(int(found["update"]), str(found["quantity"]))
-        except DAMAGED:
-            raise ValueError(
-                f"{path} is damaged; delete it to try the run again."
-            ) from None
+        except files.DAMAGED:
+            text = f"{path} is damaged; delete it to try the run again."
+            raise ValueError(text) from None
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other processes out, for as long as this one lives."""
-        with open_lock(self.folder / "lock") as file:
+        with contextlib.ExitStack() as stack:
             try:
-                lock_file(file)
+                stack.enter_context(files.locked(self.folder / "lock"))
             except BlockingIOError:
-                raise LockedRunError(
-                    f"{self.folder} is being written by another process; wait for it."
-                ) from None
+                text = f"{self.folder} is being written by another process."
+                raise LockedRunError(f"{text} Wait for it.") from None
             yield
 
     def _has_logged(self, n_done: int) -> bool:
         try:
-            rows = read_lines(self._log, n_done)
+            rows = log.read_lines(self._log, n_done)
         except ValueError:
             return False
         return [row.get("update") for row in rows] == list(range(1, n_done + 1))
@@ -259,21 +215,21 @@ class Run:
 
 def run_folder(out: str | Path, config: TrainConfig) -> Path:
     """Return the folder of these settings below `out`, or the finished one of 0.1."""
-    old = old_name(config)
+    old = settings.old_name(config)
     if old is not None and (Path(out) / old / "final.json").exists():
         return Path(out) / old
-    return Path(out) / run_name(config)
+    return Path(out) / settings.run_name(config)
 
 
 def open_run(out: str | Path, config: TrainConfig) -> Run:
     """Return the run of these settings below `out`; make its folder if need be."""
     folder = run_folder(out, config)
     stored = folder / "config.toml"
-    if folder.name == old_name(config):
+    if folder.name == settings.old_name(config):
         return Run(folder, config)  # its name is the hash of its settings
     if not stored.exists():
-        write_text(stored, to_toml(config) + _written_by())
-    elif unresolved_config(read_toml(stored)) != config:
+        files.write_text(stored, settings.to_toml(config) + _written_by())
+    elif settings.unresolved_config(read_toml(stored)) != config:
         raise ValueError(
             f"{folder} holds other settings than its name says; it is left alone. "
             "Choose another `--out`."
@@ -287,7 +243,7 @@ def read_run(folder: str | Path) -> Run:
     if not (folder / "config.toml").is_file():
         raise FileNotFoundError(f"{folder} is not a run: it has no config.toml.")
     try:
-        return Run(folder, read_config(folder / "config.toml"))
+        return Run(folder, settings.read_config(folder / "config.toml"))
     except ValueError as error:
         raise ValueError(f"{folder / 'config.toml'}: {error}") from error
 
@@ -363,12 +319,8 @@ def _written_by() -> str:
     """Say in TOML which versions write a run."""
     from freeproj import __version__
 
-    values = {
-        "freeproj": __version__,
-        "schema": SCHEMA,
-        "jax": jax.__version__,
-        "python": platform.python_version(),
-        "threads": n_threads(),
-    }
+    python, threads = platform.python_version(), n_threads()
+    values = {"freeproj": __version__, "schema": settings.SCHEMA}
+    values |= {"jax": jax.__version__, "python": python, "threads": threads}
     lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
     return "\n".join(["", "[written_by]", *lines, ""])

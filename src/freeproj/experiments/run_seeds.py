@@ -1,12 +1,12 @@
 """Several seeds of the same settings at once, each with a run folder of its own.
 
-They are written and resumed like single runs: a run that was begun together with others
-may be finished alone, and the other way round. Its numbers agree with those of a single
-run up to rounding, not bit for bit.
+A run that was begun with others may be finished alone, and the other way round. Its
+numbers agree with those of a single run up to rounding, not bit for bit.
 """
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def run_seeds(
 
 def _alone(config: TrainConfig, out: str | Path, report: _Report) -> _End:
     try:
-        return run_training(config, out, report=lambda row: report(config, row))
+        return run_training(config, out, report=functools.partial(report, config))
     except (ValueError, DivergedError) as error:
         return error
 

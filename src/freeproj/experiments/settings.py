@@ -16,62 +16,36 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import jax
 
 from freeproj.envs import make
 from freeproj.learning.config import TrainConfig
 from freeproj.projection.words import count_words, generators_for
-from freeproj.storage.names import (
-    is_import_name,
-    is_own_name,
-    named_by,
-    suggestion,
-    without_imports,
-)
+from freeproj.storage import names
+from freeproj.storage.names import is_import_name, is_own_name, suggestion
 from freeproj.storage.toml import read_toml, write_toml
 
-__all__ = [
-    "RENAMED",
-    "SCHEMA",
-    "SHIPPED",
-    "Renamed",
-    "config_from",
-    "digest",
-    "dotted",
-    "flat",
-    "flat_settings",
-    "nearest_key",
-    "old_name",
-    "own_names",
-    "plain_settings",
-    "read_base",
-    "read_config",
-    "run_name",
-    "shown_config",
-    "to_toml",
-    "typed",
-    "unresolved_config",
-]
+__all__ = ["RENAMED", "SCHEMA", "SHIPPED", "config_from", "digest", "dotted"]
+__all__ += ["find_shipped", "flat", "flat_settings", "nearest_key", "old_name"]
+__all__ += ["own_names", "plain_settings", "read_base", "read_config", "run_name"]
+__all__ += ["shown_config", "to_toml", "typed", "unresolved_config"]
 
 _CONFIGS = Path(__file__).parents[1] / "configs"
 SHIPPED = tuple(sorted(path.stem for path in _CONFIGS.glob("*.toml")))
 SCHEMA = 2  # 0.1 was 1
 _MAX_NAME = 100  # characters of the tasks in a folder's name
+_Table = Mapping[str, Any]
 
-
-class Renamed(NamedTuple):
-    """Where an old key went, and how its value is written there."""
-
-    key: str
-    convert: Callable[[Any], Any] = lambda value: value
-
-
-RENAMED: Mapping[str, Renamed] = {
+# Where an old key went, and how its value is written there.
+RENAMED: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     # The `tile` of 0.1 had norm 1, as `tile_unit` has today.
-    "evaluation.map": Renamed(
-        "evaluation.maps", lambda name: ["tile_unit" if name == "tile" else name]
+    "evaluation.map": (
+        "evaluation.maps",
+        lambda name: ["tile_unit" if name == "tile" else name],
     )
 }
 
@@ -92,37 +66,31 @@ _KEYS_0_1 = {
 
 
 def read_config(
-    source: str | Path | None = None, settings: Mapping[str, Any] | None = None
+    source: str | Path | None = None, settings: _Table | None = None
 ) -> TrainConfig:
     """Read a TOML file, or a shipped one by its name, and override `settings`."""
     tables = {} if source is None else read_base(source)
     given = [str(source)] if source is not None else []
-    with named_by(" or ".join([*given, *(["--set"] if settings else [])])):
+    with names.named_by(" or ".join([*given, *(["--set"] if settings else [])])):
         return config_from(tables, settings or {})
 
 
-def config_from(
-    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
-) -> TrainConfig:
+def config_from(values: _Table, settings: _Table | None = None) -> TrainConfig:
     """Build settings from nested tables and from dotted keys that override them."""
     return _built(plain_settings(values, settings), lambda kind, table: kind(**table))
 
 
-def unresolved_config(
-    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
-) -> TrainConfig:
+def unresolved_config(values: _Table, settings: _Table | None = None) -> TrainConfig:
     """Return what `config_from` would, importing nothing that the settings name.
 
     For reading files of others: it has a name and can be written, but whether its
     values go together is not checked.
     """
-    with without_imports():
+    with names.without_imports():
         return _built(plain_settings(values, settings), _unchecked)
 
 
-def shown_config(
-    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
-) -> TrainConfig:
+def shown_config(values: _Table, settings: _Table | None = None) -> TrainConfig:
     """Return settings to show: checked, unless they name modules of a user."""
     config = unresolved_config(values, settings)
     return config if own_names(config) else config_from(values, settings)
@@ -130,15 +98,8 @@ def shown_config(
 
 def own_names(config: TrainConfig) -> list[str]:
     """Return the names in settings for which a user's module would be imported."""
-
-    def texts(value: Any) -> Iterator[str]:
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, tuple):
-            for each in value:
-                yield from texts(each)
-
-    return [name for name in texts(tuple(flat(config).values())) if is_own_name(name)]
+    values = jax.tree.leaves(tuple(flat(config).values()))
+    return [name for name in values if isinstance(name, str) and is_own_name(name)]
 
 
 def flat(config: TrainConfig) -> dict[str, Any]:
@@ -154,25 +115,20 @@ def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
     settings = plain_settings(table if "written_by" in table else _IN_0_1 | dict(table))
     tasks = settings["task"]
     tasks = (tasks,) if isinstance(tasks, str) else tasks
-    settings["task"] = "+".join(_task_name(task) for task in tasks)
-    settings["projection.n_words"] = count_words(
-        settings["projection.n_generators"],
-        settings["projection.length"],
-        inverses=settings["projection.inverses"],
-    )
+    settings["task"] = "+".join(map(_task_name, tasks))
+    shape = (settings[f"projection.{key}"] for key in ("n_generators", "length"))
+    inverses = settings["projection.inverses"]
+    settings["projection.n_words"] = count_words(*shape, inverses=inverses)
     return settings
 
 
-def plain_settings(
-    values: Mapping[str, Any], settings: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def plain_settings(values: _Table, settings: _Table | None = None) -> dict[str, Any]:
     """Return the settings that `config_from` would give, by dotted keys, unchecked."""
     given = {key: value for key, value in values.items() if key != "written_by"}
-    chosen = _checked(_renamed(dotted(given)) | _renamed(settings or {}))
+    chosen = _checked(dotted(given) | dict(settings or {}))
     found = _defaults() | {"projection.input_dim": 0} | _with_generators(chosen)
-    found["projection.input_dim"] = (
-        found["projection.input_dim"] or found["projection.dim"]
-    )
+    if not found["projection.input_dim"]:
+        found["projection.input_dim"] = found["projection.dim"]
     return found
 
 
@@ -236,15 +192,20 @@ def nearest_key(key: str, known: Iterable[str]) -> str:
 
 def read_base(source: str | Path) -> dict[str, Any]:
     """Read the tables of a TOML file, or of a shipped one by its name."""
-    if str(source) in SHIPPED:
-        return read_toml(_CONFIGS / f"{source}.toml")
+    return read_toml(find_shipped(source, _CONFIGS, "config"))
+
+
+def find_shipped(source: str | Path, folder: Path, kind: str) -> Path:
+    """Return the path of a TOML file, or of a shipped one by its name."""
+    known = sorted(path.stem for path in folder.glob("*.toml"))
+    if str(source) in known:
+        return folder / f"{source}.toml"
     if not Path(source).exists():
-        known = ", ".join(SHIPPED)
         raise FileNotFoundError(
-            f"{source}: no such file, and not a shipped config ({known})."
-            f"{suggestion(str(source), SHIPPED)}"
+            f"{source}: no such file, and not a shipped {kind} ({', '.join(known)})."
+            f"{suggestion(str(source), known)}"
         )
-    return read_toml(Path(source))
+    return Path(source)
 
 
 @functools.cache
@@ -261,7 +222,7 @@ def _known() -> dict[str, Any]:
     return _defaults() | {"projection.n_words": 0}
 
 
-def _built(plain: Mapping[str, Any], make: Callable[[type, Any], Any]) -> Any:
+def _built(plain: _Table, make: Callable[[Any, Any], Any]) -> Any:
     """Make the sections of settings, each by `make(type, values)`, then the whole."""
     sections: dict[str, dict[str, Any]] = {}
     for key, value in plain.items():
@@ -281,41 +242,33 @@ def _unchecked(kind: type[Any], values: Mapping[str, Any]) -> Any:
     return made
 
 
-def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the keys of older versions as they are written today."""
-    current: dict[str, Any] = {}
+def _checked(settings: _Table) -> dict[str, Any]:
+    """Return today's keys, and each value in the type of its default."""
+    known, found = _known(), {}
+    sections = {key.partition(".")[0] for key in known if "." in key}
     for key, value in settings.items():
         if key in _REMOVED and value == 0:
             continue
-        new = RENAMED.get(key)
-        if new is not None:
-            key, value = new.key, new.convert(value)
-        current[key] = value
-    return current
-
-
-def _checked(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuse keys that do not exist; return each value in the type of its default."""
-    known = _known()
-    sections = {key.partition(".")[0] for key in known if "." in key}
-    for key, value in settings.items():
+        today, convert = RENAMED.get(key, (key, lambda same: same))
         if key in sections:
             raise ValueError(f"`{key}` must be a table, got {value!r}.")
-        if key not in known:
+        if today not in known:
             near = nearest_key(key, known) or f" Known: {', '.join(known)}."
             raise ValueError(f"No setting `{key}`.{near}")
-    return {key: typed(key, value) for key, value in settings.items()}
+        found[today] = typed(today, convert(value))
+    return found
 
 
 def typed(key: str, value: Any) -> Any:
-    """Return a value in the type of its setting; if that is unknown, as it is."""
-    return _typed(value, _known()[key], key) if key in _known() else value
+    """Return a value in the type of its default, if the conversion loses nothing.
 
-
-def _typed(value: Any, default: Any, key: str) -> Any:
-    """Return the value in the type of the default, if the conversion loses nothing."""
+    The value of an unknown setting is returned as it is.
+    """
     if key == "stages":
         return _stages(value)
+    if key not in _known():
+        return value
+    default = _known()[key]
     several = isinstance(default, tuple) or key == "task"
     if several and isinstance(value, list | tuple) and value:
         if all(isinstance(each, str) for each in value):
@@ -341,10 +294,8 @@ def _stages(value: Any) -> tuple[tuple[tuple[str, Any], ...], ...]:
     """Return each stage as sorted pairs of a dotted key and its checked value."""
     if not isinstance(value, list | tuple):
         raise ValueError(f"`stages` must be a list of tables, got {value!r}.")
-    tables = [
-        dotted(stage if isinstance(stage, Mapping) else dict(stage)) for stage in value
-    ]
-    return tuple(tuple(sorted(_checked(_renamed(table)).items())) for table in tables)
+    tables = [dotted(dict(stage)) for stage in value]
+    return tuple(tuple(sorted(_checked(table).items())) for table in tables)
 
 
 def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -354,9 +305,7 @@ def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
     if n_words is None:
         return rest
     if "projection.n_generators" in rest:
-        raise ValueError(
-            "Give `projection.n_words` or `projection.n_generators`, not both."
-        )
+        raise ValueError("Give `projection.n_words` or `.n_generators`, not both.")
     length = rest.get("projection.length", _defaults()["projection.length"])
     return {**rest, "projection.n_generators": generators_for(n_words, length)}
 

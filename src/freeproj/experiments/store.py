@@ -66,7 +66,10 @@ def load_records(path: Path) -> Stored:
             raise ValueError("written by another version")
         return Stored(_unpack(index["records"], values), dict(index["meta"]))
     except (*DAMAGED, AttributeError) as error:
-        raise ValueError(f"{path} cannot be read: {_reason(error)}.") from error
+        text = str(error).rstrip(".")
+        if not text or "pickle" in text:  # NumPy advises to unpickle the file
+            text = "it is damaged"
+        raise ValueError(f"{path} cannot be read: {text}.") from error
 
 
 def is_stored(path: Path) -> bool:
@@ -76,12 +79,6 @@ def is_stored(path: Path) -> bool:
             return "index.npy" in archive.namelist()
     except (OSError, BadZipFile):
         return True  # reading it says what is wrong
-
-
-def _reason(error: Exception) -> str:
-    """Say why, but not in NumPy's words: they advise to unpickle the file."""
-    text = str(error)
-    return "it is damaged" if "pickle" in text else text.rstrip(".") or "it is damaged"
 
 
 def _entry(run: RunRecord) -> dict[str, Any]:
@@ -104,8 +101,8 @@ def _unpack(
     for entry in index:
         path = str(entry["path"])
         if "reason" in entry:
-            aside = SetAside(Path(path), str(entry["health"]), str(entry["reason"]))
-            records[path] = aside
+            health, reason = str(entry["health"]), str(entry["reason"])
+            records[path] = SetAside(Path(path), health, reason)
             continue
         n, metrics = int(entry["n"]), {}
         updates, at = values[at : at + n].astype(np.int64), at + n
@@ -121,14 +118,13 @@ def _unpack(
 def _record(
     entry: Mapping[str, Any], updates: np.ndarray, metrics: Mapping[str, np.ndarray]
 ) -> RunRecord:
-    settings = {key: _hashable(value) for key, value in entry["settings"].items()}
     seconds = math.nan if entry["seconds"] is None else float(entry["seconds"])
     record = RunRecord(
-        name=str(entry["name"]),
-        settings=settings,
-        health=str(entry["health"]),
-        updates=updates,
-        metrics=metrics,
+        str(entry["name"]),
+        {key: _hashable(value) for key, value in entry["settings"].items()},
+        str(entry["health"]),
+        updates,
+        metrics,
         seconds=seconds,
         meta=dict(entry["meta"]),
     )
@@ -148,11 +144,15 @@ def tidy_rows(runs: Sequence[RunRecord]) -> Iterator[dict[str, Any]]:
     """
     keys = dict.fromkeys(key for run in runs for key in run.settings)
     for run in runs:
-        settings = {key: run.settings.get(key) for key in keys}
         before = {"run": run.name, "health": run.health, "seconds": run.seconds}
-        for update, metric, value in _values(run):
-            after = {"update": update, "metric": metric, "value": value}
-            yield before | settings | after
+        before |= {key: run.settings.get(key) for key in keys}
+        for name, column in run.metrics.items():
+            for number, part in enumerate([column] if column.ndim == 1 else column.T):
+                metric = name if column.ndim == 1 else f"{name}[{number}]"
+                for update, value in zip(run.updates, part, strict=True):
+                    if not math.isnan(value):
+                        found = {"update": int(update), "metric": metric}
+                        yield before | found | {"value": float(value)}
 
 
 def write_csv(runs: Sequence[RunRecord], path: Path) -> Path:
@@ -165,15 +165,6 @@ def write_csv(runs: Sequence[RunRecord], path: Path) -> Path:
         writer.writerow(map(_text, row.values()))
     write_text(path, text.getvalue())
     return path
-
-
-def _values(run: RunRecord) -> Iterator[tuple[int, str, float]]:
-    for name, column in run.metrics.items():
-        for index, part in enumerate([column] if column.ndim == 1 else column.T):
-            metric = name if column.ndim == 1 else f"{name}[{index}]"
-            there = ~np.isnan(part)
-            for update, value in zip(run.updates[there], part[there], strict=True):
-                yield int(update), metric, float(value)
 
 
 def _text(value: Any) -> str:

@@ -29,6 +29,7 @@ A study is a TOML file:
 The order of the runs is that of the file: the last key of the grid changes fastest.
 """
 
+import collections
 import dataclasses
 import functools
 import itertools
@@ -38,19 +39,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from freeproj.experiments.settings import (
-    SHIPPED,
-    config_from,
-    dotted,
-    flat,
-    nearest_key,
-    plain_settings,
-    read_base,
-    run_name,
-    shown_config,
-)
+from freeproj.experiments import settings as texts
+from freeproj.experiments.settings import config_from, dotted, flat, run_name
 from freeproj.learning.config import TrainConfig
-from freeproj.storage.names import suggestion
 from freeproj.storage.toml import read_toml
 
 __all__ = ["STUDIES", "Grid", "cell_names", "read_study", "stated_before"]
@@ -74,16 +65,11 @@ _MAX_RUNS = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """A grid of settings; all keys are dotted keys of `TrainConfig`.
+    """A study as read from its file; all keys are dotted keys of `TrainConfig`.
 
     Args:
-        base: shipped settings by name, a file, or a table.
-        settings: what differs from the base in every run.
-        grid: the values of each key that varies.
-        exclude: partial matches of runs to leave out; a list matches any of its values.
-        override: (partial match, settings) for some of the runs, in order.
+        exclude: partial matches of runs; a list matches any of its values.
         final: settings that come last, above every override.
-        stated: question, margin, seeds and looks, as stated before the study runs.
     """
 
     base: str | Mapping[str, Any]
@@ -101,24 +87,20 @@ class Grid:
             resolve: import the modules that the study names; without, its runs can be
                 listed, but not carried out.
         """
-        make = config_from if resolve else shown_config
+        make = config_from if resolve else texts.shown_config
         runs = [
             make(self._tables, self._settings_of(cell))
             for cell in self._cells()
-            if not self._left_out(cell)
+            if not any(self._matches(cell, match) for match in self.exclude)
         ]
         if not runs:
+            raise ValueError("The study has no runs: its grid is empty or excluded.")
+        ((name, count),) = collections.Counter(map(run_name, runs)).most_common(1)
+        if count > 1:
             raise ValueError(
-                "The study has no runs: its grid is empty, or all are excluded."
+                f"The study has the run {name} twice: two combinations of its grid "
+                "give the same settings; leave one out."
             )
-        seen: dict[str, TrainConfig] = {}
-        for run in runs:
-            if run_name(run) in seen:
-                raise ValueError(
-                    f"The study has the run {run_name(run)} twice: two combinations of "
-                    "its grid give the same settings; leave one out."
-                )
-            seen[run_name(run)] = run
         return tuple(runs)
 
     def _cells(self) -> list[dict[str, Any]]:
@@ -135,15 +117,12 @@ class Grid:
                 changes |= settings
         return {**changes, **self.final}
 
-    def _left_out(self, cell: _Flat) -> bool:
-        return any(self._matches(cell, match) for match in self.exclude)
-
     def _matches(self, cell: _Flat, match: _Flat) -> bool:
         """Whether all keys of a partial match agree, before any override."""
-        plain = plain_settings(self._tables, {**self.settings, **cell})
+        plain = texts.plain_settings(self._tables, {**self.settings, **cell})
         for key, wanted in match.items():
             if key not in plain:
-                near = nearest_key(key, plain) or f" Known: {', '.join(plain)}."
+                near = texts.nearest_key(key, plain) or f" Known: {', '.join(plain)}."
                 raise ValueError(f"A match has no setting `{key}`.{near}")
             if plain[key] not in (wanted if isinstance(wanted, list) else [wanted]):
                 return False
@@ -151,7 +130,7 @@ class Grid:
 
     @functools.cached_property
     def _tables(self) -> Mapping[str, Any]:
-        return read_base(self.base) if isinstance(self.base, str) else self.base
+        return texts.read_base(self.base) if isinstance(self.base, str) else self.base
 
 
 def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
@@ -160,16 +139,10 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
     A setting whose key stands in the grid (`seeds`, `tasks`, …) replaces its values;
     any other one holds in every run.
     """
-    path = _FOLDER / f"{source}.toml" if str(source) in STUDIES else Path(source)
-    if not path.exists():
-        known = ", ".join(STUDIES)
-        raise FileNotFoundError(
-            f"{path}: no such file, and not a shipped study ({known})."
-            f"{suggestion(str(source), STUDIES)}"
-        )
+    path = texts.find_shipped(source, _FOLDER, "study")
     table = read_toml(path)
     try:
-        study = _study(_beside(table, path.parent))
+        study = _study(table, path.parent)
         _check_matches(study)
     except (ValueError, FileNotFoundError) as error:
         raise ValueError(f"{path}: {error}") from error
@@ -191,46 +164,31 @@ def cell_names(configs: Sequence[TrainConfig]) -> list[str]:
         for key in plain[0]
         if key not in usual and len({settings[key] for settings in plain}) > 1
     ]
-    return [
-        " ".join(
-            [
-                "+".join(config.tasks),
-                config.memory,
-                f"ℓ={config.projection.length}",
-                *(f"{key}={settings[key]}" for key in others),
-            ]
-        )
-        for config, settings in zip(configs, plain, strict=True)
-    ]
+    names = []
+    for config, settings in zip(configs, plain, strict=True):
+        more = "".join(f" {key}={settings[key]}" for key in others)
+        told = f"{'+'.join(config.tasks)} {config.memory} ℓ={config.projection.length}"
+        names.append(told + more)
+    return names
 
 
-def _beside(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Look for a base file beside the study, then in the working directory."""
-    base = table.get("base")
-    if isinstance(base, str) and base not in SHIPPED and (folder / base).is_file():
-        return {**table, "base": str(folder / base)}
-    return dict(table)
-
-
-def _study(table: Mapping[str, Any]) -> Grid:
+def _study(table: Mapping[str, Any], folder: Path) -> Grid:
     for key in table:
         if key not in _KEYS:
             raise ValueError(f"No key `{key}` in a study. Known: {', '.join(_KEYS)}.")
     base = table.get("base")
     if not isinstance(base, str | dict):
-        raise ValueError(
-            "`base` must name shipped settings or a file, or be a table of settings, "
-            f"got {base!r}."
-        )
-    grid = _table(table.get("grid"), "[grid]")
+        raise ValueError(f"`base` must name settings or hold them, got {base!r}.")
+    # A file is searched for beside the study, then in the working folder.
+    if isinstance(base, str) and base not in texts.SHIPPED:
+        base = str(folder / base) if (folder / base).is_file() else base
+    grid, excluded = _table(table.get("grid"), "[grid]"), _tables(table, "exclude")
     return Grid(
         base=base,
         settings=_table(table.get("settings", {}), "settings"),
         grid={key: _axis(key, values) for key, values in grid.items()},
-        exclude=tuple(
-            _table(each, "[[exclude]]") for each in _tables(table, "exclude")
-        ),
-        override=tuple(_override(each) for each in _tables(table, "override")),
+        exclude=tuple(_table(each, "[[exclude]]") for each in excluded),
+        override=tuple(map(_override, _tables(table, "override"))),
         stated=_stated(table.get("stated", {})),
     )
 
@@ -238,47 +196,34 @@ def _study(table: Mapping[str, Any]) -> Grid:
 def _stated(table: Any) -> dict[str, str | int]:
     fits = isinstance(table, dict) and set(table) in (set(), set(_STATED))
     if not fits or not all(isinstance(each, str | int) for each in table.values()):
-        raise ValueError(
-            f"[stated] must have {', '.join(_STATED)}, as text or whole numbers, got "
-            f"{table!r}."
-        )
+        keys = ", ".join(_STATED)
+        raise ValueError(f"[stated] must have {keys} (text, numbers), got {table!r}.")
     return {name: table[name] for name in _STATED if table}
 
 
 def _override(table: Any) -> tuple[_Flat, _Flat]:
     if not isinstance(table, dict) or set(table) != {"match", "set"}:
-        raise ValueError(
-            f"[[override]] must have the tables `match` and `set`, got {table!r}."
-        )
-    match, settings = (_table(table[key], f"`{key}`") for key in ("match", "set"))
-    return match, settings
+        raise ValueError(f"[[override]] must have `match` and `set`, got {table!r}.")
+    return _table(table["match"], "`match`"), _table(table["set"], "`set`")
 
 
 def _overridden(study: Grid, settings: _Flat) -> Grid:
     # `seeds=3` counts them, as in the grid; `seed=3` is one of them.
-    given = {
-        key: [each] if key == "seed" and isinstance(each, int) else each
-        for key, each in settings.items()
-    }
-    chosen = _table(given, "settings")
-    axes = {key: value for key, value in chosen.items() if key in study.grid}
-    return dataclasses.replace(
-        study,
-        grid={**study.grid, **{key: _axis(key, each) for key, each in axes.items()}},
-        final={key: value for key, value in chosen.items() if key not in axes},
-    )
+    seed = settings.get("seed")
+    given = {**settings, "seed": [seed]} if isinstance(seed, int) else settings
+    final = _table(dict(given), "settings")
+    axes = {key: _axis(key, final.pop(key)) for key in study.grid if key in final}
+    return dataclasses.replace(study, grid={**study.grid, **axes}, final=final)
 
 
 def _check_matches(study: Grid) -> None:
     """Refuse a match that selects no run: it is almost certainly a typo."""
     cells = study._cells()
-    for name, matches in (
-        ("exclude", study.exclude),
-        ("override", [match for match, _ in study.override]),
-    ):
-        for match in matches:
-            if cells and not any(study._matches(cell, match) for cell in cells):
-                raise ValueError(f"[[{name}]] matches no run of the grid: {match}.")
+    matches = [("exclude", match) for match in study.exclude]
+    matches += [("override", match) for match, _ in study.override]
+    for name, match in matches:
+        if cells and not any(study._matches(cell, match) for cell in cells):
+            raise ValueError(f"[[{name}]] matches no run of the grid: {match}.")
 
 
 def _axis(key: str, values: Any) -> tuple[Any, ...]:

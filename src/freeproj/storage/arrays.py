@@ -20,11 +20,7 @@ MAX_BYTES = 2**32  # of all arrays of a file of our own
 
 
 def read_array(file: Any, size: int) -> np.ndarray:
-    """Read one array in .npy format, of a file of `size` bytes.
-
-    An array that claims more numbers than the file can hold is refused before memory is
-    allocated. Nothing is unpickled.
-    """
+    """Read one array in .npy format, of a file of `size` bytes."""
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version}")

@@ -21,17 +21,8 @@ from typing import IO, Any
 
 from freeproj.storage.signals import stoppable
 
-__all__ = [
-    "DAMAGED",
-    "append_synced",
-    "check_regular",
-    "clear_temporaries",
-    "lock_file",
-    "open_lock",
-    "read_regular",
-    "write_atomically",
-    "write_text",
-]
+__all__ = ["DAMAGED", "append_synced", "check_regular", "clear_temporaries"]
+__all__ += ["locked", "read_regular", "write_atomically", "write_text"]
 
 
 # What NumPy and zipfile raise on files that are damaged or of another format.
@@ -90,27 +81,13 @@ def clear_temporaries(path: Path) -> None:
             os.unlink(temporary)
 
 
-def lock_file(file: IO[Any]) -> None:
-    """Lock an open file until it is closed; raise BlockingIOError if another holds it.
-
-    The lock ends with the process, so a killed process leaves no lock behind.
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # pyright: ignore
-        except OSError as error:
-            raise BlockingIOError(f"{file.name} is locked") from error
-    else:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 @contextlib.contextmanager
-def open_lock(path: Path) -> Iterator[IO[Any]]:
-    """Open a file to lock, as it is; never one that a link leads to, or a pipe."""
+def locked(path: Path) -> Iterator[None]:
+    """Lock a file in this block; raise BlockingIOError if another process holds it.
+
+    The lock ends with the process, so a killed process leaves no lock behind. What the
+    file holds stays as it is; a link is not followed, and a pipe is refused.
+    """
     flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o644)
@@ -122,7 +99,8 @@ def open_lock(path: Path) -> Iterator[IO[Any]]:
         os.close(handle)
         raise ValueError(f"{path} is not a regular file.")
     with os.fdopen(handle, "rb") as file:
-        yield file
+        _lock(file)
+        yield
 
 
 def check_regular(path: str | Path) -> None:
@@ -145,6 +123,20 @@ def read_regular(path: str | Path, limit: int) -> bytes:
     if len(data) > limit:
         raise ValueError(f"{path} is larger than {limit:,} bytes.")
     return data
+
+
+def _lock(file: IO[Any]) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # pyright: ignore
+        except OSError as error:
+            raise BlockingIOError from error
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _store(path: Path, data: bytes, flags: int, *, sync: bool = True) -> None:

@@ -20,26 +20,19 @@ import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-__all__ = [
-    "Registry",
-    "announcing",
-    "as_name",
-    "import_name",
-    "import_own",
-    "is_import_name",
-    "is_own_name",
-    "name_of",
-    "named_by",
-    "printable",
-    "suggestion",
-    "without_imports",
-]
+__all__ = ["Registry", "announcing", "as_name", "import_name", "import_own"]
+__all__ += ["is_import_name", "is_own_name", "name_of", "named_by", "printable"]
+__all__ += ["suggestion", "without_imports"]
 
 _T = TypeVar("_T")
+# Control and format characters (also those that turn the direction of a text), lone
+# surrogates, separators of lines and paragraphs.
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _LIBRARIES = (
     *("click", "equinox", "jax", "jaxlib", "jaxtyping", "jinja2"),
     *("matplotlib", "numpy", "optax", "PIL", "pip", "ray", "rich", "scipy"),
@@ -51,12 +44,12 @@ _TELL: ContextVar[Callable[[str], None] | None] = ContextVar("tell", default=Non
 _told: set[str] = set()  # each module is announced once
 
 
-class Registry(Generic[_T]):
+class Registry(dict[str, _T]):
     """Things of one kind by name, in the order in which they were added."""
 
     def __init__(self, kind: str):
+        super().__init__()
         self.kind = kind
-        self._things: dict[str, _T] = {}
 
     def add(self, name: str, thing: _T) -> _T:
         """Add a thing under a new name, which may become part of a path."""
@@ -65,32 +58,21 @@ class Registry(Generic[_T]):
                 f"The {self.kind} {name!r} needs a name without /, \\ and : that does "
                 "not begin with a dot."
             )
-        if name in self._things:
-            raise ValueError(
-                f"There is already a {self.kind} {name!r}; choose another name."
-            )
-        self._things[name] = thing
+        if name in self:
+            raise ValueError(f"There is already a {self.kind} {name!r}.")
+        self[name] = thing
         return thing
 
     def resolve(self, name: str) -> _T:
         """Return the thing of a known name or of `module:attribute`."""
-        if name in self._things:
-            return self._things[name]
+        if name in self:
+            return self[name]
         if is_import_name(name):
             return import_name(name, self.kind)
         raise ValueError(
-            f"No {self.kind} {name!r}.{suggestion(name, self._things)} Known: "
-            f"{', '.join(self._things)}; or your own as module:attribute."
+            f"No {self.kind} {name!r}.{suggestion(name, self)} Known: "
+            f"{', '.join(self)}; or your own as module:attribute."
         )
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._things)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._things
-
-    def __len__(self) -> int:
-        return len(self._things)
 
 
 def is_import_name(name: str) -> bool:
@@ -106,26 +88,20 @@ def is_own_name(name: str) -> bool:
     return is_import_name(plain) and _top(plain) != "freeproj"
 
 
-@contextlib.contextmanager
-def named_by(source: object) -> Iterator[None]:
+def named_by(source: object) -> AbstractContextManager[None]:
     """Say what names the modules that are imported in this block: a file, a run."""
     forbidden = _SOURCE.get() is None  # and stays so
-    with _set(_SOURCE, None if forbidden else str(source)):
-        yield
+    return _set(_SOURCE, None if forbidden else str(source))
 
 
-@contextlib.contextmanager
-def without_imports() -> Iterator[None]:
+def without_imports() -> AbstractContextManager[None]:
     """Refuse to import modules of a user in this block: it only reads."""
-    with _set(_SOURCE, None):
-        yield
+    return _set(_SOURCE, None)
 
 
-@contextlib.contextmanager
-def announcing(tell: Callable[[str], None]) -> Iterator[None]:
+def announcing(tell: Callable[[str], None]) -> AbstractContextManager[None]:
     """Call `tell` with a line for every module of a user before it is imported."""
-    with _set(_TELL, tell):
-        yield
+    return _set(_TELL, tell)
 
 
 @contextlib.contextmanager
@@ -232,8 +208,3 @@ def printable(text: str, keep: str = "") -> str:
         else each
         for each in text
     )
-
-
-# Control and format characters (also those that turn the direction of a text), lone
-# surrogates, separators of lines and paragraphs.
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -23,9 +23,7 @@ def save_numbers(numbers: Numbers, path: str | Path) -> Path:
     path = Path(path)
     for name, array in numbers.items():
         if np.asarray(array).dtype.hasobject:
-            raise ValueError(
-                f"`{name}` holds Python objects; only plain arrays are saved."
-            )
+            raise ValueError(f"`{name}` holds Python objects, not a plain array.")
     arrays: dict[str, Any] = dict(numbers)
     write_atomically(path, lambda file: np.savez_compressed(file, **arrays))
     return path

@@ -20,15 +20,8 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = [
-    "PATIENCE",
-    "TerminatedError",
-    "catch_signals",
-    "leave",
-    "stoppable",
-    "take_stop",
-    "waiting",
-]
+__all__ = ["PATIENCE", "TerminatedError", "catch_signals", "leave", "stoppable"]
+__all__ += ["take_stop", "waiting"]
 
 PATIENCE = 5.0  # seconds that a loop has to take a signal
 _SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a progress bar may have hidden it
@@ -58,13 +51,14 @@ def catch_signals() -> None:
     _STATE.caught = True
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
-            signal.signal(number, _in_main_thread)
     # Python calls a handler between two of its own steps only, which may be minutes
     # away. What stands in this pipe is there at once.
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     threading.Thread(target=_receive, args=(reader,), daemon=True).start()
+    # Last, so that no signal comes to a handler whose pipe nobody reads yet.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, _in_main_thread)
 
 
 @contextlib.contextmanager

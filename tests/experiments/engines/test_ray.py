@@ -133,7 +133,8 @@ def test_failures_count_since_the_last_progress(progress, kinds, monkeypatch, tm
         ray_engine._Tasks, "_rows", lambda _self, _config: [{}] * progress.pop(0)
     )
     events = []
-    tasks = ray_engine._Tasks(CONFIGS[:1], str(tmp_path), events.append)
+    task = ray_engine.ray.remote()(None)
+    tasks = ray_engine._Tasks(task, CONFIGS[:1], str(tmp_path), events.append)
     (outcome,) = tasks.carry_out(seeds_together=1)
     assert [event.kind for event in events] == kinds
     assert bool(outcome.error) == (kinds[-1] == "failed")

@@ -7,8 +7,7 @@ node does, finished runs are not run again and interrupted ones resume. Your own
 is named `module:attribute`.
 """
 
-import dataclasses
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,24 +15,19 @@ from freeproj.experiments.run import open_run, run_folder
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.names import import_name, is_import_name, suggestion
 
-__all__ = ["ENGINES", "KINDS", "Event", "Outcome", "Report", "cell_of", "find_engine"]
-__all__ += ["last_lines", "split_finished"]
+__all__ = ["ENGINES", "Event", "Outcome", "Report", "find_engine", "last_lines"]
+__all__ += ["split_finished"]
 
 # By name only, so that Ray and submitit are imported only when they are used.
-ENGINES = {
-    "local": "freeproj.experiments.engines.local:run_local",
-    "ray": "freeproj.experiments.engines.ray:run_ray",
-    "slurm": "freeproj.experiments.engines.slurm:run_slurm",
-}
-# elsewhere: another process is writing this run, and the engine waits for it.
-KINDS = ("started", "row", "done", "retry", "failed", "elsewhere")
+ENGINES = ("local", "ray", "slurm")
 
 
 class Event(NamedTuple):
     """Something that happened to a run."""
 
     config: TrainConfig
-    kind: str  # one of KINDS
+    # started, row, done, retry, failed, or elsewhere: another process is writing it
+    kind: str
     row: dict[str, Any] | None = None  # of the log, where there is one
     text: str = ""  # why it failed
 
@@ -51,12 +45,14 @@ Report = Callable[[Event], None]
 
 def find_engine(name: str) -> Callable[..., list[Outcome]]:
     """Return the engine of a name or of `module:attribute`."""
-    if name not in ENGINES and not is_import_name(name):
+    if name in ENGINES:
+        name = f"freeproj.experiments.engines.{name}:run_{name}"
+    elif not is_import_name(name):
         raise ValueError(
             f"No engine {name!r}.{suggestion(name, ENGINES)} Known: "
             f"{', '.join(ENGINES)}; or your own as module:attribute."
         )
-    return import_name(ENGINES.get(name, name), "engine")
+    return import_name(name, "engine")
 
 
 def split_finished(
@@ -73,11 +69,6 @@ def split_finished(
         done = folder.exists() and open_run(out, config).health == "finished"
         (finished if done else todo).append(config)
     return todo, finished
-
-
-def cell_of(config: TrainConfig) -> Hashable:
-    """Return all settings but the seed: runs of one cell can be trained together."""
-    return dataclasses.replace(config, seed=0)
 
 
 def last_lines(text: str, n_lines: int = 12) -> str:

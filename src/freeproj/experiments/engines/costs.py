@@ -41,7 +41,9 @@ def measure_cost(config: TrainConfig) -> Cost:
     """Time updates of few steps and epochs, with the run's own networks."""
     use_cache()
     began = time.perf_counter()
-    short, key = _shortened(config), jax.random.key(0)
+    ppo = dataclasses.replace(config.ppo, n_epochs=min(_EPOCHS, config.ppo.n_epochs))
+    n_steps, key = min(_STEPS, config.n_steps), jax.random.key(0)
+    short = dataclasses.replace(config, n_steps=n_steps, ppo=ppo)
     state, params = start(key, short), draw_params(key, short)
     step = jax.jit(functools.partial(update, config=short))
     step = step.lower(state, params).compile()
@@ -82,15 +84,6 @@ def run_bytes(config: TrainConfig, cost: Cost) -> float:
 
 def _update_work(config: TrainConfig) -> int:
     return config.n_envs * config.n_steps * (1 + 3 * config.ppo.n_epochs)
-
-
-def _shortened(config: TrainConfig) -> TrainConfig:
-    n_epochs = min(_EPOCHS, config.ppo.n_epochs)
-    return dataclasses.replace(
-        config,
-        n_steps=min(_STEPS, config.n_steps),
-        ppo=dataclasses.replace(config.ppo, n_epochs=n_epochs),
-    )
 
 
 def _median_seconds(function: Callable[..., Any], *arguments: Any) -> float:

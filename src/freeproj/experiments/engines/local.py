@@ -48,17 +48,15 @@ def run_local(
     if seeds_together < 1:
         raise ValueError(f"`seeds_together` must be at least 1, got {seeds_together}.")
     n_workers = min(jobs or n_cores(), len(configs))
-    return _Orders(configs, str(out), report, n_workers).carry_out(seeds_together)
+    return _Orders(n_workers, configs, str(out), report).carry_out(seeds_together)
 
 
 def measure_costs(configs: Sequence[TrainConfig]) -> list[Cost]:
     """Measure one short update of each of the settings, in a worker of its own."""
     worker = WorkerProcess()
     try:
-        answers = [
-            list(worker.ask(order="measure", config=to_toml(config)))[-1]
-            for config in configs
-        ]
+        texts = map(to_toml, configs)
+        answers = [list(worker.ask(order="measure", config=each))[-1] for each in texts]
     finally:
         worker.end()
     for answer in answers:
@@ -126,17 +124,11 @@ class _Worker(threading.Thread):
 class _Orders(RemoteWork):
     """The runs as orders to processes of this machine."""
 
-    def __init__(
-        self,
-        configs: list[TrainConfig],
-        out: str,
-        report: Report | None,
-        n_workers: int,
-    ):
-        super().__init__(configs, out, report)
+    def __init__(self, n_workers: int, *work: Any):
+        super().__init__(*work)
         self._waiting: list[_Job] = []
         self._said: queue.Queue = queue.Queue()
-        self._workers = [_Worker(out, self._said) for _ in range(n_workers)]
+        self._workers = [_Worker(self._out, self._said) for _ in range(n_workers)]
 
     def carry_out(self, seeds_together: int) -> list[Outcome]:
         try:
@@ -173,27 +165,26 @@ class _Orders(RemoteWork):
         return []
 
     def _hand_out(self) -> None:
-        now = time.monotonic()
+        """Prefer a run a worker has compiled; otherwise one no other compiles."""
         for worker in self._workers:
-            free = [job for job in self._waiting if self._may_begin(job, now)]
-            if worker.job is None and free:
-                job = self._choose(free, worker)
+            if worker.job is not None:
+                continue
+            if free := [job for job in self._waiting if self._may_begin(job)]:
+                others = {each.job.program for each in self._workers if each.job}
+                same = (job for job in free if job.program == worker.program)
+                new = (job for job in free if job.program not in others)
+                job = next(same, None) or next(new, None) or free[0]
                 self._waiting.remove(job)
                 worker.take(job)
                 for config in job.runs:
                     if run_name(config) not in self._elsewhere:
                         self._report(Event(config, "started"))
 
-    def _may_begin(self, job: _Job, now: float) -> bool:
-        names = map(run_name, job.runs)
-        return all(self._elsewhere.get(name, 0.0) <= now for name in names)
-
-    def _choose(self, free: list[_Job], worker: _Worker) -> _Job:
-        """Prefer a run this worker has compiled; otherwise one no other compiles."""
-        others = {each.job.program for each in self._workers if each.job}
-        same = (job for job in free if job.program == worker.program)
-        new = (job for job in free if job.program not in others)
-        return next(same, None) or next(new, None) or free[0]
+    def _may_begin(self, job: _Job) -> bool:
+        if not self._elsewhere:  # names of runs take time: do not ask for hundreds
+            return True
+        times = (self._elsewhere.get(run_name(config), 0.0) for config in job.runs)
+        return max(times) <= time.monotonic()
 
     def _look(self) -> None:
         """Do nothing: the processes tell of every row."""

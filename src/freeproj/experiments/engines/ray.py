@@ -33,6 +33,7 @@ from ray.exceptions import RayError
 __all__ = ["run_ray"]
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # Ray colours what it says
+_MAX_RETRIES = 5  # how often Ray may replace a worker or node under one task
 _LOOK = 2.0  # seconds between two looks at the logs
 
 
@@ -44,7 +45,6 @@ def run_ray(
     cpus: float | int = 1,
     gpus: float | int = 0,
     seeds_together: int = 1,
-    max_retries: int = 5,
     report: Report | None = None,
 ) -> list[Outcome]:
     """Carry out runs as Ray tasks; return what came of each, in order.
@@ -56,22 +56,19 @@ def run_ray(
         cpus: CPUs that each task asks for; with 1 a task has one thread.
         gpus: GPUs that each task asks for.
         seeds_together: how many seeds of the same settings a task trains at once.
-        max_retries: how often Ray may replace a worker or node under one task.
     """
     configs = list(configs)
     mine = not ray.is_initialized()
     if mine:
         _connect(address)
     try:
-        tasks = _Tasks(
-            configs,
-            str(Path(out).resolve()),
-            report,
+        task = ray.remote(
             num_cpus=cpus,
             num_gpus=gpus,
-            max_retries=max_retries,
+            max_retries=_MAX_RETRIES,
             runtime_env={"env_vars": dict(SINGLE_THREAD) if cpus <= 1 else {}},
-        )
+        )(train_elsewhere)
+        tasks = _Tasks(task, configs, str(Path(out).resolve()), report)
         return tasks.carry_out(seeds_together)
     finally:
         if mine:
@@ -83,18 +80,16 @@ def _connect(address: str | None) -> None:
     _check_reachable(address)
     # Ray forks and at once executes another program, so JAX's warning does not apply.
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
-    options: dict[str, Any] = {
-        "include_dashboard": False,
-        "log_to_driver": False,
-        "logging_level": logging.ERROR,
-    }
+    if address is None:
+        _keep_token_private()
     try:
-        if address is None:
-            _keep_token_private()
-            with _loopback_only():
-                ray.init(address="local", **options)
-        else:
-            ray.init(address=address, **options)
+        with contextlib.nullcontext() if address else _loopback_only():
+            ray.init(
+                address=address or "local",
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
     except Exception as error:  # Ray raises plain ones too, for instance on a timeout
         why = " ".join(_COLOUR.sub("", str(error)).split())
         if address is None:
@@ -104,9 +99,8 @@ def _connect(address: str | None) -> None:
                 "or leave out `--engine ray`."
             ) from error
         raise ValueError(
-            f"Cannot join a Ray cluster at `--address` {address!r}: {why} Start "
-            "one with `ray start --head`, give its token in RAY_AUTH_TOKEN, or leave "
-            "the address out."
+            f"Cannot join a Ray cluster at `--address` {address!r}: {why} Start one "
+            "with `ray start --head`, give its token in RAY_AUTH_TOKEN, or omit it."
         ) from error
 
 
@@ -149,15 +143,9 @@ def _check_reachable(address: str | None) -> None:
 class _Tasks(RemoteWork):
     """The runs as tasks of Ray."""
 
-    def __init__(
-        self,
-        configs: list[TrainConfig],
-        out: str,
-        report: Report | None,
-        **options: Any,
-    ):
-        super().__init__(configs, out, report)
-        self._task = ray.remote(**options)(train_elsewhere)
+    def __init__(self, task: Any, *work: Any):
+        super().__init__(*work)
+        self._task = task
 
     def _begin(self, jobs: list[list[TrainConfig]]) -> list[Any]:
         path = [*sys.path, os.getcwd()]

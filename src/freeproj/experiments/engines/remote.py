@@ -8,6 +8,7 @@ it answered and how it is cancelled.
 
 import abc
 import contextlib
+import dataclasses
 import itertools
 import sys
 import time
@@ -15,13 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from freeproj.experiments.engines import (
-    Event,
-    Outcome,
-    Report,
-    cell_of,
-    last_lines,
-)
+from freeproj.experiments.engines import Event, Outcome, Report, last_lines
 from freeproj.experiments.engines.worker import train_runs
 from freeproj.experiments.run import read_run
 from freeproj.experiments.settings import run_name
@@ -63,16 +58,14 @@ class RemoteWork(abc.ABC):
 
     def carry_out(self, seeds_together: int) -> list[Outcome]:
         """Carry out all runs; return what came of each, in order."""
-        cells: dict[Any, list[TrainConfig]] = {}
+        cells: dict[TrainConfig, list[TrainConfig]] = {}
         for config in self._configs:
-            cells.setdefault(cell_of(config), []).append(config)
-        self._submit(
-            [
-                seeds[first : first + seeds_together]
-                for seeds in cells.values()
-                for first in range(0, len(seeds), seeds_together)
-            ]
-        )
+            cells.setdefault(dataclasses.replace(config, seed=0), []).append(config)
+        jobs = []
+        for seeds in cells.values():
+            starts = range(0, len(seeds), seeds_together)
+            jobs += [seeds[first : first + seeds_together] for first in starts]
+        self._submit(jobs)
         try:
             while self._under_way:
                 take_stop()
@@ -92,10 +85,11 @@ class RemoteWork(abc.ABC):
     def _look(self) -> None:
         """Report how far the runs are: the logs are in the shared folder."""
         for config in itertools.chain(*self._under_way.values()):
-            log = Path(self._out) / run_name(config) / "log.jsonl"
+            name = run_name(config)
+            log = Path(self._out) / name / "log.jsonl"
             size = log.stat().st_size if log.exists() else 0
-            if size != self._sizes.get(run_name(config), 0):
-                self._sizes[run_name(config)] = size
+            if size != self._sizes.get(name, 0):
+                self._sizes[name] = size
                 if rows := self._rows(config):
                     self._report(Event(config, "row", rows[-1]))
 
@@ -112,18 +106,19 @@ class RemoteWork(abc.ABC):
         lost: list[dict[str, Any]] = [{"kind": "failed", "text": found} for _ in runs]
         answers = lost if isinstance(found, str) else found
         for config, answer in zip(runs, answers, strict=True):
-            if answer["kind"] == "done":
-                self._outcomes[run_name(config)] = Outcome(config, answer["row"])
-                self._report(Event(config, "done", answer["row"]))
-            elif answer["kind"] == "locked":
-                if run_name(config) not in self._elsewhere:
+            name, kind = run_name(config), answer["kind"]
+            row, text = answer.get("row"), last_lines(answer.get("text", ""))
+            if kind == "locked":
+                if name not in self._elsewhere:
                     self._report(Event(config, "elsewhere"))
-                self._elsewhere[run_name(config)] = time.monotonic() + _POLL
+                self._elsewhere[name] = time.monotonic() + _POLL
                 again.append(config)
-            elif answer["kind"] == "diverged" or not self._has_advanced(config):
-                self._give_up(config, last_lines(answer["text"]))
+            elif kind in ("done", "diverged") or not self._has_advanced(config):
+                self._outcomes[name] = Outcome(config, row, text)
+                ended = "done" if kind == "done" else "failed"
+                self._report(Event(config, ended, row, text))
             else:
-                self._report(Event(config, "retry", text=last_lines(answer["text"])))
+                self._report(Event(config, "retry", text=text))
                 again.append(config)
         return again
 
@@ -132,10 +127,6 @@ class RemoteWork(abc.ABC):
         n_done, before = len(self._rows(config)), self._failures.get(run_name(config))
         self._failures[run_name(config)] = n_done
         return before is None or n_done > before
-
-    def _give_up(self, config: TrainConfig, text: str) -> None:
-        self._outcomes[run_name(config)] = Outcome(config, None, text)
-        self._report(Event(config, "failed", text=text))
 
 
 def train_elsewhere(

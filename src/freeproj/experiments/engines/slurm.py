@@ -56,15 +56,16 @@ def run_slurm(
             limit at which a job stops.
         array_size: how many jobs are submitted as one array.
     """
-    wanted = dict(_OWN) | dict(options or {})
-    wanted |= {"cpus_per_task": max(1, int(cpus))}
-    wanted |= {"gpus_per_node": int(gpus)} if gpus else {}
-    wanted |= {"array_parallelism": jobs} if jobs else {}
+    wanted = {**_OWN, **(options or {}), "cpus_per_task": max(1, int(cpus))}
+    if gpus:
+        wanted["gpus_per_node"] = int(gpus)
+    if jobs:
+        wanted["array_parallelism"] = jobs
     if cpus <= 1:
         wanted["setup"] = [f"export {k}={v}" for k, v in SINGLE_THREAD.items()]
     folder = Path(out).resolve()
     executor = _executor(folder / "slurm-logs", wanted)
-    work = _Jobs(list(configs), str(folder), report, executor, array_size)
+    work = _Jobs(executor, array_size, list(configs), str(folder), report)
     return work.carry_out(seeds_together)
 
 
@@ -109,17 +110,10 @@ class _Runs:
 class _Jobs(RemoteWork):
     """The runs as jobs of SLURM."""
 
-    def __init__(
-        self,
-        configs: list[TrainConfig],
-        out: str,
-        report: Report | None,
-        executor: submitit.SlurmExecutor,
-        array_size: int,
-    ):
-        super().__init__(configs, out, report)
+    def __init__(self, executor: submitit.SlurmExecutor, array_size: int, *work: Any):
+        super().__init__(*work)
         self._executor, self._array_size = executor, array_size
-        self._missed: dict[Any, float] = {}  # since when SLURM does not know a job
+        self._known: dict[Any, float] = {}  # when SLURM last knew a job
 
     def _begin(self, jobs: list[list[TrainConfig]]) -> list[Any]:
         calls = [_Runs(runs, self._out) for runs in jobs]
@@ -138,18 +132,14 @@ class _Jobs(RemoteWork):
     def _wait(self, handles: list[Any]) -> list[Any]:
         time.sleep(_LOOK)
         queued, now = _queued(), time.monotonic()
+        ended = []
         for handle in handles:
             if queued is None or handle.job_id in queued:
-                self._missed.pop(handle, None)
-            else:
-                self._missed.setdefault(handle, now)
-        return [handle for handle in handles if self._has_ended(handle, now)]
-
-    def _has_ended(self, handle: Any, now: float) -> bool:
-        """Whether a job has its result, or SLURM has not known it for a while."""
-        if handle.paths.result_pickle.exists():
-            return True
-        return now - self._missed.get(handle, now) > _PATIENCE
+                self._known[handle] = now
+            lost = now - self._known.setdefault(handle, now) > _PATIENCE
+            if lost or handle.paths.result_pickle.exists():
+                ended.append(handle)
+        return ended
 
     def _answers(self, handle: Any) -> list[dict[str, Any]] | str:
         if not handle.paths.result_pickle.exists():

@@ -21,7 +21,7 @@ import threading
 import tomllib
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
+from typing import Any
 
 from freeproj.experiments.engines import last_lines
 from freeproj.experiments.engines.costs import measure_cost
@@ -34,10 +34,7 @@ from freeproj.storage.threads import SINGLE_THREAD
 __all__ = ["WorkerProcess", "main", "train_runs"]
 
 # The worker sees the modules that the driver sees, installed or not.
-_START = (
-    "import sys; sys.path[:] = {path!r}; "
-    "import freeproj.experiments.engines.worker as w; w.main()"
-)
+_START = "import sys; sys.path[:] = {path!r}; from {name} import main; main()"
 
 
 class WorkerProcess:
@@ -47,7 +44,7 @@ class WorkerProcess:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         # A group of its own: Ctrl-C reaches the driver only, which then ends it.
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path)],
+            [sys.executable, "-c", _START.format(path=sys.path, name=__name__)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -55,11 +52,6 @@ class WorkerProcess:
             text=True,
             process_group=0,
         )
-
-    @property
-    def pid(self) -> int:
-        """The number of the process."""
-        return self._process.pid
 
     def ask(self, **order: Any) -> Iterator[dict[str, Any]]:
         """Send an order; yield answers until all of its runs have ended.
@@ -81,7 +73,11 @@ class WorkerProcess:
                     return
         except (BrokenPipeError, json.JSONDecodeError):
             pass  # the worker died while it wrote or read a line
-        yield {"kind": "died", "text": self._last_words()}
+        code = self._process.wait()
+        self._errors.seek(0)
+        printed = self._errors.read().decode(errors="replace")
+        text = last_lines(f"{printed}\nThe worker ended with code {code}.")
+        yield {"kind": "died", "text": text}
 
     def kill(self) -> None:
         """Stop the process now; what it was doing is safe up to its last update."""
@@ -96,12 +92,6 @@ class WorkerProcess:
             with contextlib.suppress(BrokenPipeError):  # of an order never read
                 pipe.close()
 
-    def _last_words(self) -> str:
-        code = self._process.wait()
-        self._errors.seek(0)
-        printed = self._errors.read().decode(errors="replace")
-        return last_lines(f"{printed}\nThe worker ended with code {code}.")
-
 
 def main() -> None:
     """Work until standard input ends."""
@@ -109,24 +99,29 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print must not look like an answer
     orders: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_listen, args=(orders,), daemon=True).start()
+
+    def tell(**values: Any) -> None:
+        answers.write(json.dumps(values) + "\n")
+
     while True:
         order = json.loads(orders.get())
         try:
-            _ORDERS[order["order"]](order, answers)
+            if order["order"] == "measure":
+                cost = measure_cost(config_from(tomllib.loads(order["config"])))
+                tell(kind="done", row=cost._asdict())
+                continue
+            report = functools.partial(tell, kind="row")
+            ends = train_runs(order["configs"], order["out"], report)
+            for number, end in enumerate(ends):
+                tell(run=number, **end)
         except Exception as error:
-            _answer(answers, **_error(error))
+            tell(**_error(error))
 
 
 def _listen(orders: queue.Queue[str]) -> None:
     for line in sys.stdin:
         orders.put(line)
     os._exit(0)  # the driver is gone, or has no more orders; the disk is safe anyway
-
-
-def _train(order: dict[str, Any], answers: IO[str]) -> None:
-    report = functools.partial(_answer, answers, kind="row")
-    for number, end in enumerate(train_runs(order["configs"], order["out"], report)):
-        _answer(answers, run=number, **end)
 
 
 def train_runs(
@@ -149,14 +144,6 @@ def train_runs(
     ]
 
 
-def _measure(order: dict[str, Any], answers: IO[str]) -> None:
-    cost = measure_cost(config_from(tomllib.loads(order["config"])))
-    _answer(answers, kind="done", row=cost._asdict())
-
-
-_ORDERS = {"train": _train, "measure": _measure}
-
-
 def _error(error: Exception) -> dict[str, Any]:
     if isinstance(error, DivergedError):
         return {"kind": "diverged", "text": str(error)}
@@ -166,7 +153,3 @@ def _error(error: Exception) -> dict[str, Any]:
     text = "".join(lines if is_debugging else only).strip()
     kind = "locked" if isinstance(error, LockedRunError) else "failed"
     return {"kind": kind, "text": text}
-
-
-def _answer(answers: IO[str], **values: Any) -> None:
-    answers.write(json.dumps(values) + "\n")
