@@ -66,6 +66,6 @@ def test_a_folder_that_may_not_be_read_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", denied(scan))
     monkeypatch.setattr(os, "stat", denied(stat))
-    (aside,) = read_folder(tmp_path)
+    (aside,) = read_folder(tmp_path).values()
     assert aside.path == run.folder
     assert "Permission denied" in aside.reason

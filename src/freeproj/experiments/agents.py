@@ -135,10 +135,7 @@ class LoadedAgent:
 
 
 def load_agent(source: str | Path) -> LoadedAgent:
-    """Load an agent: a shipped one by its name, a run's, an exported file or folder.
-
-    For an unfinished run this is the agent of its last update.
-    """
+    """Load an agent: a shipped one by its name, a run's newest, a file or folder."""
     path = Path(source)
     if str(source) in PRETRAINED:
         path = _FOLDER / f"{source}.npz"

@@ -28,7 +28,6 @@ from freeproj.experiments.measures import Cell, Curves, Scores
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
 from freeproj.experiments.store import load_records, save_records, tidy_rows, write_csv
-from freeproj.storage.files import check_regular
 from freeproj.storage.names import suggestion
 
 __all__ = ["Dataset", "read_dataset"]
@@ -257,18 +256,17 @@ def read_dataset(*sources: str | Path) -> Dataset:
 
 def _read_source(source: str | Path) -> Dataset:
     if str(source).startswith("published:"):
-        name = str(source).partition(":")[2]
-        found = _load(_published(name))
         from freeproj.experiments.study import stated_before
 
+        name = str(source).partition(":")[2]
+        records, meta = load_records(_published(name))
         stated = stated_before(name)
-        meta = {"study": name, "looks": stated.get("looks", 1), "stated": stated}
-        meta |= found.meta
-        return dataclasses.replace(found, meta=meta)
+        known = {"study": name, "looks": stated.get("looks", 1), "stated": stated}
+        return _of_records(records, {**known, **meta})
     path = Path(source)
     if path.suffix == ".npz" and not path.is_dir():
-        return _load(path)
-    return _of_records(read_folder(path))
+        return _of_records(*load_records(path))
+    return _of_records(read_folder(path), {})
 
 
 def _published(name: str) -> Path:
@@ -282,21 +280,13 @@ def _published(name: str) -> Path:
     return known[name]
 
 
-def _load(path: Path) -> Dataset:
-    check_regular(path)
-    found = load_records(path)
-    return _of_records(found.records.values(), found.meta)
-
-
 def _of_records(
-    found: Iterable[RunRecord | SetAside], meta: Mapping[str, Any] | None = None
+    records: Mapping[str, RunRecord | SetAside], meta: Mapping[str, Any]
 ) -> Dataset:
-    records = list(found)
-    return Dataset(
-        tuple(each for each in records if isinstance(each, RunRecord)),
-        tuple(each for each in records if isinstance(each, SetAside)),
-        dict(meta or {}),
-    )
+    found = records.values()
+    runs = tuple(each for each in found if isinstance(each, RunRecord))
+    aside = tuple(each for each in found if isinstance(each, SetAside))
+    return Dataset(runs, aside, dict(meta))
 
 
 def _distinct(runs: Iterable[RunRecord], aside: Iterable[SetAside]) -> Dataset:

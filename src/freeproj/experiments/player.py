@@ -35,10 +35,7 @@ class Training(NamedTuple):
 
 
 class AgentPlayer:
-    """Many episodes of an agent, from its own side: memory, projection, last action.
-
-    `begin`, `begin_drawn` and `act` change them; the agent stays as it is.
-    """
+    """Many episodes of an agent, from its own side: memory, projection, last action."""
 
     def __init__(
         self,

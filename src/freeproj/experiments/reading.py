@@ -30,7 +30,7 @@ _READERS = (
 _Signature = list[list[str | int]]
 
 
-def read_folder(folder: Path) -> list[RunRecord | SetAside]:
+def read_folder(folder: Path) -> dict[str, RunRecord | SetAside]:
     """Read every run below a folder, from its cache where nothing has changed."""
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder of runs.")
@@ -45,12 +45,12 @@ def read_folder(folder: Path) -> list[RunRecord | SetAside]:
         with contextlib.suppress(OSError):
             save_records(folder / CACHE, records, meta)
     # Each record gets its folder as it is today, wherever it was cached.
-    return [
-        each._replace(path=folder / name)
+    return {
+        name: each._replace(path=folder / name)
         if isinstance(each, SetAside)
         else dataclasses.replace(each, folder=folder / name)
         for name, each in records.items()
-    ]
+    }
 
 
 def find_runs(folder: Path, depth: int = 0) -> Iterator[Path]:
@@ -79,7 +79,7 @@ def _read_cache(
 ) -> dict[str, RunRecord | SetAside]:
     try:
         stored = load_records(path)
-    except ValueError:
+    except (ValueError, OSError):
         return {}
     signatures = stored.meta.get("signatures")
     if stored.meta.get("reader") != _reader() or not isinstance(signatures, dict):

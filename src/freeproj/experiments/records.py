@@ -1,10 +1,9 @@
 """One run as data: its settings, its health and what its log holds, as arrays.
 
-A record comes from a run's folder (`read_record`), from a cache or from a table.
-Settings and logs are parsed, never executed: no `module:attribute` is imported here.
-Logs of version 0.1 have `test/window/...` for the one map `evaluation.map`; they are
-read as `test/MAP/window/...`, today's names. A bad run gives a `SetAside` with its
-reason.
+A record comes from a run's folder, a cache or a table. Settings and logs are parsed,
+never executed: no `module:attribute` is imported here. Columns of version 0.1,
+`test/window/...`, get today's names, `test/MAP/window/...`. A bad run becomes a
+`SetAside` with its reason.
 
 The log of a run has the updates 1, 2, … A finished run has all of them, the last one in
 `final.json` too, and the hash of its settings in its folder's name. A run of which this

@@ -62,14 +62,10 @@ class LockedRunError(ValueError):
 
 
 class Run:
-    """The folder of one run.
-
-    A mutable object: it stands for files that change on disk.
-    """
+    """The folder of one run: it stands for files that change on disk."""
 
     def __init__(self, folder: Path, config: TrainConfig):
-        self.folder = folder
-        self.config = config
+        self.folder, self.config = folder, config
         self._synced = -math.inf  # monotonic time of the last synced state
         self._log = folder / "log.jsonl"
         self._checkpoint = folder / "checkpoint" / "state.npz"
@@ -121,13 +117,11 @@ class Run:
         """Return the stored state and the number of updates behind it; cut the log.
 
         Args:
-            likes: states of the same settings, for their structure and shapes: one for
-                each stage of the run.
+            likes: states of the same shapes, one for each stage of the run.
         """
         state = self.newest_state(*likes)
-        n_done = int(state.n_done)
-        self.cut(n_done)
-        return state, n_done
+        self.cut(int(state.n_done))
+        return state, int(state.n_done)
 
     def newest_state(self, *likes: PyTree) -> PyTree:
         """Return the newest state that is whole and whose updates are all logged."""

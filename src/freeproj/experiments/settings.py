@@ -81,11 +81,7 @@ def config_from(values: _Table, settings: _Table | None = None) -> TrainConfig:
 
 
 def unresolved_config(values: _Table, settings: _Table | None = None) -> TrainConfig:
-    """Return what `config_from` would, importing nothing that the settings name.
-
-    For reading files of others: it has a name and can be written, but whether its
-    values go together is not checked.
-    """
+    """Return what `config_from` would, unchecked, importing nothing that it names."""
     with names.without_imports():
         return _built(plain_settings(values, settings), _unchecked)
 
@@ -108,9 +104,9 @@ def flat(config: TrainConfig) -> dict[str, Any]:
 
 
 def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a `config.toml` says, with defaults; no name in it is resolved.
+    """Return what a `config.toml` says, with defaults and `projection.n_words`.
 
-    Several tasks are joined by +, and `projection.n_words` is added.
+    No name in it is resolved; several tasks are joined by +.
     """
     settings = plain_settings(table if "written_by" in table else _IN_0_1 | dict(table))
     tasks = settings["task"]
@@ -260,10 +256,7 @@ def _checked(settings: _Table) -> dict[str, Any]:
 
 
 def typed(key: str, value: Any) -> Any:
-    """Return a value in the type of its default, if the conversion loses nothing.
-
-    The value of an unknown setting is returned as it is.
-    """
+    """Return a value in the type of its default, or as it is if the key is unknown."""
     if key == "stages":
         return _stages(value)
     if key not in _known():

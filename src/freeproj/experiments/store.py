@@ -17,7 +17,7 @@ import numpy as np
 
 from freeproj.experiments.records import RunRecord, SetAside, checked
 from freeproj.storage.arrays import read_arrays
-from freeproj.storage.files import DAMAGED, write_atomically, write_text
+from freeproj.storage.files import DAMAGED, check_regular, write_atomically, write_text
 
 __all__ = ["Stored", "is_stored", "load_records", "save_records"]
 __all__ += ["tidy_rows", "write_csv"]
@@ -59,6 +59,7 @@ def save_records(
 
 def load_records(path: Path) -> Stored:
     """Read what `save_records` wrote; anything else is a ValueError."""
+    check_regular(path)
     try:
         arrays = read_arrays(path)
         index, values = json.loads(arrays["index"].tobytes()), arrays["values"]

@@ -60,8 +60,7 @@ def split_finished(
 ) -> tuple[list[TrainConfig], list[TrainConfig]]:
     """Return the runs that are still to be done, and those that are finished.
 
-    A folder whose settings are not those its name stands for is an error. A finished
-    run that is damaged is still to be done: carrying it out says what is wrong.
+    A damaged one is still to be done: carrying it out says what is wrong.
     """
     todo, finished = [], []
     for config in configs:

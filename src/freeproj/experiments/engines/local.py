@@ -37,10 +37,8 @@ def run_local(
     """Carry out runs in `jobs` processes; return what came of each, in order.
 
     A process trains up to `seeds_together` seeds of the same settings at once: on an
-    accelerator that is faster, on a CPU it is not.
-
-    On Ctrl-C the workers are ended and `KeyboardInterrupt` goes on; every update that
-    was reported is on disk.
+    accelerator that is faster, on a CPU it is not. Ctrl-C ends the workers; every
+    update that was reported is on disk.
     """
     configs = list(configs)
     if jobs is not None and jobs < 1:
@@ -74,10 +72,7 @@ class _Job:
 
 
 class _Worker(threading.Thread):
-    """Gives jobs to a process, one by one, and passes its answers on.
-
-    A process in which a run failed is replaced by a new one.
-    """
+    """Passes jobs to a process and its answers back; replaces it after a failure."""
 
     def __init__(self, out: str, said: queue.Queue):
         super().__init__(daemon=True)

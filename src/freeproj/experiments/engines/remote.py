@@ -107,16 +107,17 @@ class RemoteWork(abc.ABC):
         answers = lost if isinstance(found, str) else found
         for config, answer in zip(runs, answers, strict=True):
             name, kind = run_name(config), answer["kind"]
-            row, text = answer.get("row"), last_lines(answer.get("text", ""))
+            done = kind == "done"
+            row = answer["row"] if done else None
+            text = "" if done else last_lines(answer["text"])
             if kind == "locked":
                 if name not in self._elsewhere:
                     self._report(Event(config, "elsewhere"))
                 self._elsewhere[name] = time.monotonic() + _POLL
                 again.append(config)
-            elif kind in ("done", "diverged") or not self._has_advanced(config):
+            elif done or kind == "diverged" or not self._has_advanced(config):
                 self._outcomes[name] = Outcome(config, row, text)
-                ended = "done" if kind == "done" else "failed"
-                self._report(Event(config, ended, row, text))
+                self._report(Event(config, "done" if done else "failed", row, text))
             else:
                 self._report(Event(config, "retry", text=text))
                 again.append(config)
