@@ -16,8 +16,11 @@ from timing import compare, say
 
 from freeproj.report.figures.block_spectra import compute as block_figure
 from freeproj.spectra import (
+    Atoms,
+    WordLaw,
     average_kernel,
     effective_dimension,
+    free_product,
     gaussian_data,
     limit_effective_dimension,
     own_data_report,
@@ -119,6 +122,14 @@ def test_densities_at_many_points():
     x = np.linspace(0, word_edges(2, 8, 1.0)[1], 20_002)[1:-1]
     took = seconds(lambda: word_density(x, 2, 8, 1.0), repeats=3)
     say("word_density at 20,000 points", took, " s", at_most=1)
+
+
+def test_laws_of_many_atoms():
+    law = free_product(
+        WordLaw(4, 4), Atoms(np.random.default_rng(0).gamma(1.0, size=800))
+    )
+    took = seconds(lambda: law.sample(10_000, seed=0))
+    say("10,000 points of a law of 800 atoms", took, " s", at_most=2)
 
 
 def test_own_data_against_a_full_svd():

@@ -32,7 +32,7 @@ _ANGLE = 1e-9  # between x and the point off the axis where the density is read
 _FAINT = 1e-6  # densities of log x below this count as zero
 _DEEPEST = 1e-10  # smallest x of a grid, in units of the largest
 _GRID, _INSERTED = 160, 60  # points at first, and added in each round
-_ROUNDS, _MOST_ROUNDS = 3, 7
+_ROUNDS, _MOST_ROUNDS = 3, 12
 _CURVE = 4000
 
 
@@ -111,15 +111,15 @@ class _Scan(NamedTuple):
 def _scan(law: FreeProduct | FreeSum) -> _Scan:
     """Find the edges, and the density between them.
 
-    The mass of the continuous part is known: while some of it is missing, points are
-    added in the gaps, where atoms far from the others have narrow bands.
+    The mass of the continuous part is known: while the sum misses it, points are added
+    where it bends, and in the gaps, where atoms far from the others have narrow bands.
     """
     mass = 1 - law.atoms().weights.sum()
     log_x = np.log(_grid(law))  # the first and the last point are bounds of the law
     values = np.pad(_boundary(law, np.exp(log_x[1:-1]), _ANGLE), 1)
     for turn in range(_MOST_ROUNDS):
         missing = mass - np.trapezoid(values, log_x) - _mass_below(log_x, values)
-        if turn >= _ROUNDS and missing < 5e-4:
+        if turn >= _ROUNDS and abs(missing) < 5e-4:
             break
         log_x, values = _refined(law, log_x, values, gaps=bool(missing > 5e-4))
     inside = np.flatnonzero(values > _FAINT)
