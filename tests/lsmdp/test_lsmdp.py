@@ -221,11 +221,26 @@ def test_a_policy_lives_on_the_edges_and_ignores_the_scale_of_z():
         (np.zeros(16), {"temperature": 0.0}, "`temperature` must be positive, got 0"),
         (np.zeros(16), {"discount": 1.0}, r"`discount` must lie in \(0, 1\), got 1.0"),
         (1.0 * (np.arange(16) < 15), {"temperature": 1e-3}, "raise the temperature"),
+        (
+            1.0 * (np.arange(16) < 15),
+            {"temperature": 1e-3, "reading": "discounted"},
+            "raise the temperature",
+        ),
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused_with_the_way_out(costs, options, message):
     with pytest.raises(ValueError, match=message):
         lsmdp.solve(lsmdp.lattice(), costs, **options)
+
+
+def test_discounted_is_solved_where_the_policy_is_nearly_deterministic():
+    """Neighbours of very different z: their ratio is far below the smallest float."""
+    space = lsmdp.lattice(1, 3)
+    z, passive, _ = lsmdp.solve(
+        space, [0.9, 0.0, 0.0], reading="discounted", temperature=2e-3, discount=0.5
+    )
+    expected = np.exp(-0.5 / 2e-3 * np.array([0.9, 0.0, 0.0])) * (passive @ z) ** 0.5
+    np.testing.assert_allclose(z, expected, rtol=1e-9)
 
 
 # Averages

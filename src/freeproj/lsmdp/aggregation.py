@@ -22,8 +22,6 @@ __all__ = ["METRICS", "Distances", "aggregate", "distances", "mean_permutation"]
 
 _CHUNK = 2**17  # entries counted at a time, so that they stay in cache
 
-METRICS = ("kl", "policy_l1", "z_l2", "z_l1")
-
 
 class Distances(NamedTuple):
     """Four distances from the optimum, one number per seed (and length).
@@ -37,6 +35,9 @@ class Distances(NamedTuple):
     policy_l1: Float[np.ndarray, "*seeds"]
     z_l2: Float[np.ndarray, "*seeds"]
     z_l1: Float[np.ndarray, "*seeds"]
+
+
+METRICS = Distances._fields
 
 
 def mean_permutation(permutations: ArrayLike) -> Float[np.ndarray, "*seeds d d"]:
@@ -85,17 +86,14 @@ def distances(
     best, z = optimal.desirability, desirability
     best_policy = weight * best[..., target] / (best @ optimal.passive.T)[..., source]
     policy = weight * z[..., target] / (z @ optimal.passive.T)[..., source]
-    gap = _unit(best) - _unit(z)
+    first, second = (x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (best, z))
+    gap = first - second
     return Distances(
         kl=np.sum(best_policy * np.log(best_policy / policy), axis=-1),
         policy_l1=np.sum(np.abs(best_policy - policy), axis=-1),
         z_l2=np.linalg.norm(gap, axis=-1),
         z_l1=np.sum(np.abs(gap), axis=-1),
     )
-
-
-def _unit(z: Float[np.ndarray, "*seeds d"]) -> Float[np.ndarray, "*seeds d"]:
-    return z / np.linalg.norm(z, axis=-1, keepdims=True)
 
 
 def _count(permutations: Int[np.ndarray, "seeds n d"]) -> Int[np.ndarray, "seeds d d"]:

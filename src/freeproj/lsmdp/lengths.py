@@ -116,7 +116,10 @@ def paired_changes(
     values = values / values[:, [column]] - 1
     if comparison.n_seeds < 2:
         return Estimate(values, values * np.nan, values * np.nan)
-    means = _bootstrap_means(table, n_resamples, seed)
+    n_seeds, rng = comparison.n_seeds, np.random.default_rng(seed)
+    drawn = (rng.integers(n_seeds, size=n_seeds) for _ in range(n_resamples))
+    counts = (np.bincount(each, minlength=n_seeds) for each in drawn)
+    means = np.stack([table @ (count / n_seeds) for count in counts])
     changes = means / means[:, :, [column]] - 1
     tail = (1 - level) / 2
     return Estimate(values, *np.quantile(changes, [tail, 1 - tail], axis=0))
@@ -135,16 +138,3 @@ def _aggregates(
         rows = np.broadcast_to(np.arange(d), (len(part), n, d))
         parts.append(aggregate(part, rng.permuted(rows, axis=-1), length))
     return np.concatenate(parts)
-
-
-def _bootstrap_means(
-    table: Float[np.ndarray, "metrics columns seeds"], n_resamples: int, seed: int
-) -> Float[np.ndarray, "resamples metrics columns"]:
-    """Return the means over seeds drawn with replacement, the same for all rows."""
-    n_seeds, rng = table.shape[-1], np.random.default_rng(seed)
-    rows = table.reshape(-1, n_seeds)
-    means = np.empty((n_resamples, len(rows)))
-    for resample in range(n_resamples):
-        drawn = rng.integers(n_seeds, size=n_seeds)
-        means[resample] = rows @ (np.bincount(drawn, minlength=n_seeds) / n_seeds)
-    return means.reshape(n_resamples, *table.shape[:-1])

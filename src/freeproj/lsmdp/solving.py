@@ -70,7 +70,7 @@ def solve(
         raise ValueError(f"`temperature` must be positive, got {temperature}.")
     if not 0 < discount < 1:
         raise ValueError(f"`discount` must lie in (0, 1), got {discount}.")
-    costs = _checked_costs(space, costs, reading)
+    costs = _checked_costs(space, costs, reading == "goal")
     rows = (-discount / temperature * costs).reshape(-1, space.n_states)
     step = max(1, _CHUNK // space.n_states**2)
     solver = functools.partial(_SOLVERS[reading], space, discount)
@@ -131,10 +131,12 @@ def _solve_discounted(
     """
     passive, v = space.passive(), np.zeros_like(exponent)
     for _ in range(_MAX_NEWTON_STEPS):
-        top = v.max(axis=1, keepdims=True)
-        z = np.exp(v - top)
-        residual = v - exponent - discount * (top + np.log(z @ passive.T))
-        jacobian = np.eye(space.n_states) - discount * policy(passive, z)
+        # Over its largest neighbour, so that no state's sum vanishes.
+        top = np.where(space.adjacency, v[:, None, :], -np.inf).max(axis=2)
+        weights = passive * np.exp(np.minimum(v[:, None, :] - top[:, :, None], 0))
+        total = weights.sum(axis=2)
+        residual = v - exponent - discount * (top + np.log(total))
+        jacobian = np.eye(space.n_states) - discount * weights / total[:, :, None]
         step = np.linalg.solve(jacobian, residual[:, :, None])[..., 0]
         v = v - step
         if (abs(step) <= 1e-13 * (1 + abs(v))).all():
@@ -153,7 +155,7 @@ _SOLVERS = {
 
 
 def _checked_costs(
-    space: StateSpace, costs: ArrayLike, reading: str
+    space: StateSpace, costs: ArrayLike, free_goal: bool
 ) -> Float[np.ndarray, "*seeds d"]:
     costs = np.asarray(costs, dtype=float)
     if costs.size == 0 or costs.ndim == 0 or costs.shape[-1] != space.n_states:
@@ -161,10 +163,10 @@ def _checked_costs(
             f"`costs` must end in {space.n_states} entries, one per vertex, got shape "
             f"{costs.shape}."
         )
-    if not (np.isfinite(costs).all() and (costs >= 0).all()):
-        worst = costs[~(np.isfinite(costs) & (costs >= 0))][0]
-        raise ValueError(f"`costs` must be finite and not negative, got {worst}.")
-    if reading == "goal" and (costs[..., space.goal] != 0).any():
+    bad = costs[~(np.isfinite(costs) & (costs >= 0))]
+    if bad.size:
+        raise ValueError(f"`costs` must be finite and not negative, got {bad[0]}.")
+    if free_goal and costs[..., space.goal].any():
         raise ValueError(
             f"`costs` must be 0 at the goal, vertex {space.goal}, for the reading "
             "'goal'; set it to 0, or choose the reading 'perron' or 'discounted'."

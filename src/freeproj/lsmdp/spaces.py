@@ -132,21 +132,16 @@ def _checked_adjacency(adjacency: ArrayLike) -> Bool[np.ndarray, "d d"]:
         raise ValueError(
             f"`adjacency` must have two vertices or more, got {len(matrix)}."
         )
-    strange = ~np.isin(matrix, (0, 1))
-    if strange.any():
-        i, j = np.argwhere(strange)[0]
+    for i, j in np.argwhere(~np.isin(matrix, (0, 1)))[:1]:
         raise ValueError(
             "`adjacency` must hold zeros and ones (the walk is uniform over "
             f"neighbours), got {matrix[i, j]} at ({i}, {j})."
         )
-    if np.diagonal(matrix).any():
-        at = int(np.flatnonzero(np.diagonal(matrix))[0])
+    for at in np.flatnonzero(np.diagonal(matrix))[:1]:
         raise ValueError(
             f"`adjacency` must have a zero diagonal, got a self-loop at vertex {at}."
         )
-    lopsided = np.argwhere(matrix != matrix.T)
-    if len(lopsided):
-        i, j = lopsided[0]
+    for i, j in np.argwhere(matrix != matrix.T)[:1]:
         raise ValueError(
             f"`adjacency` must be symmetric, but ({i}, {j}) and ({j}, {i}) differ; "
             "use `adjacency | adjacency.T` to ignore directions."

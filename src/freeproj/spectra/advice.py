@@ -106,20 +106,9 @@ class OwnDataReport:
         """n for each length, n^ℓ = n_words."""
         return tuple(words.generators_for(self.n_words, ell) for ell in self.lengths)
 
-    def table(self) -> list[str]:
-        """Return a table for people, predicted beside measured, line by line.
-
-        The row ℓ = 0 is the data's own kernel X^T X, which is known exactly.
-        """
-        return advice_text.table(self)
-
-    def advice(self) -> list[str]:
-        """Return sentences on what the numbers say, and whether to trust them."""
-        return advice_text.advice(self)
-
-    def warnings(self) -> list[str]:
-        """Return sentences on why the numbers may mean less than they seem to."""
-        return advice_text.warnings(self)
+    # Lines and sentences for people: the numbers, what they say, what weakens them.
+    table, advice = advice_text.table, advice_text.advice
+    warnings = advice_text.warnings
 
     def numbers(self) -> Mapping[str, np.ndarray]:
         """Return the report as plain arrays, to save and to draw."""
@@ -174,8 +163,8 @@ def own_data_report(
     n, ell = np.array(families).T[:, :, None]
     every = [] if target is None else [(1, 0), *families]
     best = [best_ridge(spectrum, *each) for each in every]
-    draws = _Draws(n_trials, seed, group, on_progress)
-    measured, error, left_out = _measure(factors, families, gamma, best[1:], draws)
+    draws = _Draws(factors, gamma, n_trials, seed, group, on_progress)
+    measured, error, left_out = draws.measure(families, best[1:])
     return OwnDataReport(
         dim=data.shape[0],
         n_samples=data.shape[1],
@@ -226,71 +215,66 @@ def _prepared(
     share = float(mean @ mean * data.shape[1] / square) if square else 0.0
     if center:
         data = data - mean[:, None]
-    if center and square and np.vdot(data, data) <= 1e-28 * square:
-        raise ValueError("`X` must hold samples that differ; all are the same.")
+        if square and np.vdot(data, data) <= 1e-28 * square:
+            raise ValueError("`X` must hold samples that differ; all are the same.")
     return (share, *rescale(data)) if scaled else (share, data, 1.0)
 
 
 class _Draws(NamedTuple):
-    """How bases are drawn, whatever the family."""
+    """How bases are drawn, and what each draw measures, whatever the family."""
 
+    factors: Factors
+    ridges: np.ndarray
     n_trials: int
     seed: int
     group: Group
     on_progress: Callable[[int], None] | None
 
+    def trial(
+        self, family: tuple, best: float | None, seed: np.random.SeedSequence
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw bases once; return d_eff/d for each ridge, and the left-out errors."""
+        left = self.factors.left
+        mixed = draw_words(np.random.default_rng(seed), *family, len(left), self.group)
+        roots = np.linalg.svd(mixed @ left, compute_uv=False)
+        if self.on_progress is not None:
+            self.on_progress(family[0])
+        errors = [] if best is None else leave_one_out(self.factors, best, mixed)
+        share = effective_dimension(roots**2, self.ridges) / len(left)
+        return np.asarray(share), np.asarray(errors)
 
-def _measure(
-    factors: Factors, families: list, ridges: np.ndarray, best: list, draws: _Draws
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Return mean and standard error of d_eff/d, and squared errors left out.
+    def measure(
+        self, families: list, best: list
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Return mean and standard error of d_eff/d, and squared errors left out.
 
-    A row for each (n, ℓ). Every draw gives both; the errors are those of samples left
-    out, at the best ridge of the family.
-    """
-    mean, error = np.full((2, len(families), len(ridges)), np.nan)
-    left_out = []
-    # Seeds belong to draws, so the result does not depend on the number of threads.
-    for row, family in enumerate(families if draws.n_trials else []):
-        at_best = best[row][0] if best else None
-        trial = functools.partial(_trial, factors, family, ridges, at_best, draws)
-        seeds = np.random.SeedSequence([draws.seed, row]).spawn(draws.n_trials)
-        shares, errors = zip(*in_threads(trial, seeds), strict=True)
-        mean[row] = np.mean(shares, axis=0)
-        if len(shares) > 1:
-            error[row] = np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
-        left_out.append(np.mean(errors, axis=0))
-    return mean, error, left_out
-
-
-def _trial(
-    factors: Factors,
-    family: tuple[int, int],
-    ridges: np.ndarray,
-    best: float | None,
-    draws: _Draws,
-    seed: np.random.SeedSequence,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw bases once; return d_eff/d for each ridge, and the left-out errors."""
-    rng, dim = np.random.default_rng(seed), len(factors.left)
-    mixed = draw_words(rng, *family, dim, draws.group)
-    roots = np.linalg.svd(mixed @ factors.left, compute_uv=False)
-    if draws.on_progress is not None:
-        draws.on_progress(family[0])
-    errors = [] if best is None else leave_one_out(factors, best, mixed)
-    return np.asarray(effective_dimension(roots**2, ridges)) / dim, np.asarray(errors)
+        A row for each (n, ℓ). Every draw gives both; the errors are those of samples
+        left out, at the best ridge of the family.
+        """
+        mean, error = np.full((2, len(families), len(self.ridges)), np.nan)
+        left_out = []
+        # Seeds belong to draws: the result does not depend on the number of threads.
+        for row, family in enumerate(families if self.n_trials else []):
+            at_best = best[row].ridge if best else None
+            trial = functools.partial(self.trial, family, at_best)
+            seeds = np.random.SeedSequence([self.seed, row]).spawn(self.n_trials)
+            shares, errors = zip(*in_threads(trial, seeds), strict=True)
+            mean[row] = np.mean(shares, axis=0)
+            if len(shares) > 1:
+                error[row] = np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
+            left_out.append(np.mean(errors, axis=0))
+        return mean, error, left_out
 
 
 def _risk(
     factors: Factors, lengths: list[int], best: list, left_out: list[np.ndarray]
 ) -> RiskByLength:
-    own = leave_one_out(factors, best[0][0])
+    own = leave_one_out(factors, best[0].ridge)
     gain = leave_one_out(factors, np.inf) - own
     unknown = [np.full(len(own), np.nan)] * (len(lengths) - len(left_out))
     errors = np.array([own, *left_out, *unknown])
     root = np.sqrt(len(own))
     gain_error = float(gain.std(ddof=1) / root)
-    bar = stats.t.ppf(0.975, len(own) - 1) * gain_error
     ridges, risks = np.array(best).T
     return RiskByLength(
         lengths=(0, *lengths),
@@ -301,5 +285,5 @@ def _risk(
         zero_risk=spectrum_from(factors).zero_risk,
         gain=float(gain.mean()),
         gain_error=gain_error,
-        predicts=bool(gain.mean() > bar),
+        predicts=bool(gain.mean() > stats.t.ppf(0.975, len(own) - 1) * gain_error),
     )

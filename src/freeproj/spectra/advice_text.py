@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeproj.projection import words
-
 if TYPE_CHECKING:
     from freeproj.spectra.advice import OwnDataReport, RiskByLength
 
@@ -25,12 +23,10 @@ _RISK_HEADER = "ℓ best_ridge per_sample predicted measured ±_s.e. R² cost_of
 
 def table(report: OwnDataReport) -> list[str]:
     """Return the tables of effective dimension and, with a target, of risk."""
-    rows = []
-    for column in range(len(report.ridges)):
-        rows += _table_rows(report, column)
+    rows = [row for at in range(len(report.ridges)) for row in _table_rows(report, at)]
     lines, widths = _aligned(_HEADER, rows)
-    before = sum(widths[:3]) + 6, sum(widths[3:7]) + 8
-    title = " " * before[0] + "d_eff/d".ljust(before[1]) + "d_eff/p"
+    place = " " * (sum(widths[:3]) + 6)
+    title = place + "d_eff/d".ljust(sum(widths[3:7]) + 8) + "d_eff/p"
     note = f"{report.n_words} words (n^ℓ); ℓ = 0 is the data's own kernel X^T X"
     if report.n_trials:
         note += f"; measured: mean of {report.n_trials} draws, {report.group} bases"
@@ -168,26 +164,19 @@ def _by_dimension(report: OwnDataReport) -> list[str]:
             f"d_eff falls from {many:.3g} at ℓ = {report.lengths[first]} to {few:.3g} "
             f"at ℓ = {ell}, {1 - low / high:.0%} less; d is {report.dim}."
         )
-    possible = ", ".join(map(str, _possible_lengths(report.n_words)))
+    n_words = report.n_words
+    possible = [
+        str(each)
+        for each in range(1, n_words.bit_length() + 1)
+        if round(n_words ** (1 / each)) ** each == n_words
+    ]
     return [
         f"At ridge {report.ridges[0]:g}, {text}",
         "This does not say which ℓ to take: at a fixed number of words d_eff falls "
         "with ℓ for any data, so it would always favour the longest word. To see what "
         "words cost, give what the data should predict (--target).",
-        f"{report.n_words} words are possible with ℓ = {possible}.",
+        f"{n_words} words are possible with ℓ = {', '.join(possible)}.",
     ]
-
-
-def _possible_lengths(n_words: int) -> list[int]:
-    """Return the ℓ for which some n has n^ℓ = n_words."""
-    found = []
-    for length in range(1, max(2, n_words.bit_length())):
-        try:
-            words.generators_for(n_words, length)
-        except ValueError:
-            continue
-        found.append(length)
-    return found
 
 
 def _agreement(report: OwnDataReport) -> str:

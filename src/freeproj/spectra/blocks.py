@@ -25,18 +25,17 @@ import functools
 import re
 from collections import Counter
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 import scipy.linalg
 from jaxtyping import Array, Float, Int
 
 from freeproj.projection import words
-from freeproj.spectra.kernel import draw_bases, in_threads
+from freeproj.spectra.kernel import check_draws, draw_bases, in_threads
 
 __all__ = [
     "ARRANGEMENTS",
-    "GROUPS",
     "PAPER_TRANSPOSE",
     "block_matrix",
     "block_moment",
@@ -47,7 +46,6 @@ __all__ = [
 ]
 
 ARRANGEMENTS = ("transposed", "raw", "shuffled")
-GROUPS = ("orthogonal", "permutation")
 
 # T_(2,7)(4,5): A[(j1,j7,j3,j5),(j4,j6,j2,j8)] = w_(j1,…,j8).
 PAPER_TRANSPOSE = "(2,7)(4,5)"
@@ -133,13 +131,18 @@ def block_spectra(
             trial), or cycles of digits for `partial_transpose`.
     """
     n_generators = words.generators_for(n_words, length)
-    _check_trials(group, dim, n_trials)
+    check_draws(group, dim=(dim, 2), n_trials=(n_trials, 1))
     square = _named_arrangement(arrangement, n_words)
+    side = len(square)
     if length == 1:
         arrangement, square = "raw", raw(n_words)  # it only renames letters
     if arrangement == "raw" and length % 2 == 0:
+        # The word at (i, j) is the i-th half word times the j-th, so λ(A) = U V, where
+        # U is the column of all half words and V their row. V V^T and U^T U are both
+        # 2^k times the identity: K = U U^T has the eigenvalues 2^k and 0.
         _check_ones(keep_ones, group == "permutation")
-        return _raw_spectra(n_trials, len(square), dim - (not keep_ones))
+        rows = dim - (not keep_ones)
+        return np.tile(np.repeat([0.0, side], [(side - 1) * rows, rows]), (n_trials, 1))
 
     def spectra_of(trials: range) -> Float[np.ndarray, "some size"]:
         rngs = [np.random.default_rng([seed, length, trial]) for trial in trials]
@@ -149,12 +152,12 @@ def block_spectra(
             for rng in rngs
         ]
         matrices = _fill(np.stack(places), _all_words(bases, length, keep_ones))
-        return _kernel_eigenvalues(matrices, len(square))
+        kernels = matrices @ matrices.swapaxes(-1, -2) / side
+        return np.clip(np.linalg.eigvalsh(kernels), 0, None)  # rounding below zero
 
     step = max(1, _CHUNK // (n_words * dim**2))
-    parts = [
-        range(start, min(start + step, n_trials)) for start in range(0, n_trials, step)
-    ]
+    trials = range(n_trials)
+    parts = [trials[start : start + step] for start in range(0, n_trials, step)]
     return np.concatenate(list(in_threads(spectra_of, parts)))
 
 
@@ -165,10 +168,9 @@ def block_moment(order: int, arrangement: np.ndarray, length: int) -> Fraction:
     """
     if order < 1:
         raise ValueError(f"`order` must be at least 1, got {order}.")
-    square = tuple(map(tuple, np.asarray(arrangement).tolist()))
-    half = order // 2
-    if half == 0:
+    if order == 1:
         return Fraction(1)
+    square, half = tuple(map(tuple, np.asarray(arrangement).tolist())), order // 2
     # With D self-adjoint, the trace of D^(a+b) is the inner product of D^a and D^b.
     first = _power(square, length, half)
     second = _power(square, length, order - half)
@@ -177,31 +179,16 @@ def block_moment(order: int, arrangement: np.ndarray, length: int) -> Fraction:
     return Fraction(closed, len(square) ** (order + 1))
 
 
-def _raw_spectra(
-    n_trials: int, side: int, dim: int
-) -> Float[np.ndarray, "trials size"]:
-    """Return the spectra of the raw square of words of even length, drawing nothing.
-
-    The word at (i, j) is the i-th half word times the j-th, so λ(A) = U V, where U is
-    the column of all half words and V their row. V V^T and U^T U are both 2^k times the
-    identity, hence K = U U^T. Its eigenvalues are 2^k, as often as a block has rows,
-    and 0.
-    """
-    spectrum = np.zeros((n_trials, side * dim))
-    spectrum[:, -dim:] = side
-    return spectrum
-
-
 def _named_arrangement(arrangement: str, n_words: int) -> _Square:
-    if arrangement in ("raw", "shuffled"):
-        return raw(n_words)
-    if "(" not in arrangement and arrangement != "transposed":
+    if "(" in arrangement:
+        return partial_transpose(raw(n_words), arrangement)
+    if arrangement not in ARRANGEMENTS:
         raise ValueError(
             f"No arrangement {arrangement!r}. Known: {', '.join(ARRANGEMENTS)}, or "
             f"cycles of digits such as {PAPER_TRANSPOSE!r}."
         )
-    cycles = PAPER_TRANSPOSE if arrangement == "transposed" else arrangement
-    return partial_transpose(raw(n_words), cycles)
+    plain = raw(n_words)
+    return partial_transpose(plain) if arrangement == "transposed" else plain
 
 
 def _all_words(
@@ -211,12 +198,9 @@ def _all_words(
     permutes = bases.ndim == 3
     _check_ones(keep_ones, permutes)
     words = bases if permutes else bases.astype(float)
+    times = functools.partial(np.take_along_axis, axis=-1) if permutes else np.matmul
     for _ in range(length - 1):
-        first, letter = words[:, :, None], bases[:, None]
-        if permutes:
-            words = np.take_along_axis(first, letter, axis=-1)
-        else:
-            words = first @ letter
+        words = times(words[:, :, None], bases[:, None])
         words = words.reshape(len(bases), -1, *bases.shape[2:])
     if not permutes:
         return words
@@ -239,14 +223,6 @@ def _fill(
     return blocks.transpose(0, 1, 3, 2, 4).reshape(trials, size, size)
 
 
-def _kernel_eigenvalues(
-    matrices: Float[np.ndarray, "*trials size size"], side: int
-) -> Float[np.ndarray, "*trials size"]:
-    """Return the eigenvalues of M M^T / side; rounding below zero is cut off."""
-    kernels = matrices @ matrices.swapaxes(-1, -2) / side
-    return np.clip(np.linalg.eigvalsh(kernels), 0, None)
-
-
 def _count_digits(n_words: int) -> int:
     """Return 2k for n_words = 4^k."""
     k = (n_words.bit_length() - 1) // 2
@@ -263,24 +239,18 @@ def _check_ones(keep_ones: bool, permutes: bool) -> None:
         raise ValueError("`keep_ones=False` needs permutations: O(d) fixes no vector.")
 
 
-def _check_trials(group: str, dim: int, n_trials: int) -> None:
-    if group not in GROUPS:
-        raise ValueError(f"No group {group!r}. Known: {', '.join(GROUPS)}.")
-    for name, value, least in (("dim", dim, 2), ("n_trials", n_trials, 1)):
-        if value < least:
-            raise ValueError(f"`{name}` must be at least {least}, got {value}.")
-
-
 @functools.lru_cache(maxsize=16)
 def _power(square: tuple, length: int, exponent: int) -> _Ring:
     """Return D^exponent, D = A A* over the group ring: D_ij = Σ_c w_ic w_jc^-1."""
+    if exponent > 1:
+        return _times(_power(square, length, exponent - 1), _power(square, length, 1))
     n_words = len(square) ** 2
     every = words.enumerate_words(words.generators_for(n_words, length), length)
-    spelled = [tuple(word) for word in every.tolist()]
-    A = [[Counter([spelled[index]]) for index in row] for row in square]
-    if exponent == 1:
-        return _times(A, _adjoint(A))
-    return _times(_power(square, length, exponent - 1), _power(square, length, 1))
+    spelled = [Counter([tuple(word)]) for word in every.tolist()]
+    inverses = [Counter([tuple(word)]) for word in (-every[:, ::-1]).tolist()]
+    A = [[spelled[at] for at in row] for row in square]
+    adjoint = [[inverses[at] for at in column] for column in zip(*square, strict=True)]
+    return _times(A, adjoint)
 
 
 def _times(left: _Ring, right: _Ring) -> _Ring:
@@ -292,24 +262,9 @@ def _times(left: _Ring, right: _Ring) -> _Ring:
 def _entry(row, column) -> Counter[_Word]:
     total = Counter()
     for one, other in zip(row, column, strict=True):
-        for v, times in one.items():
-            for w, times_w in other.items():
-                total[_joined(v, w)] += times * times_w
+        for (v, m), (w, k) in product(one.items(), other.items()):
+            shared = 0  # letters that cancel
+            while shared < min(len(v), len(w)) and v[-1 - shared] == -w[shared]:
+                shared += 1
+            total[v[: len(v) - shared] + w[shared:]] += m * k
     return total
-
-
-def _joined(v: _Word, w: _Word) -> _Word:
-    """Return the reduced word of v·w, both reduced."""
-    shared, most = 0, min(len(v), len(w))
-    while shared < most and v[-1 - shared] == -w[shared]:
-        shared += 1
-    return v[: len(v) - shared] + w[shared:]
-
-
-def _adjoint(matrix: _Ring) -> _Ring:
-    def inverse(element):
-        return Counter({tuple(-x for x in g[::-1]): k for g, k in element.items()})
-
-    return [
-        [inverse(entry) for entry in column] for column in zip(*matrix, strict=True)
-    ]

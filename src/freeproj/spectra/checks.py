@@ -38,7 +38,9 @@ def real_array(value: Values, name: str) -> np.ndarray:
             f"`{name}` must be real, got complex numbers; pass the real part, or real "
             "and imaginary parts as separate rows."
         )
-    if array.dtype.kind not in "biuf" and not _is_extended_float(array):
+    # JAX's bfloat16 and float8 types are known to NumPy as opaque, yet convertible.
+    extended = array.dtype.kind == "V" and "float" in array.dtype.name
+    if array.dtype.kind not in "biuf" and not extended:
         raise ValueError(f"`{name}` must hold numbers, got dtype {array.dtype}.")
     array = array.astype(np.float64, copy=False)
     n_bad = array.size - np.count_nonzero(np.isfinite(array))
@@ -78,7 +80,7 @@ def parameter(
     name: str,
     *,
     above: Number | None = None,
-    least: Number | None = None,
+    least: Number = 0.0,
     infinite: bool = False,
 ) -> np.ndarray:
     """Return a parameter, one number or an array of them, that obeys its bound."""
@@ -89,7 +91,6 @@ def parameter(
     if above is not None:
         wrong, rule = ~(array > above), f"greater than {above:g}"
     else:
-        least = 0.0 if least is None else least
         wrong, rule = ~(array >= least), f"at least {least:g}"
     if not infinite:
         wrong, rule = wrong | ~np.isfinite(array), f"finite and {rule}"
@@ -101,12 +102,3 @@ def parameter(
 def as_given(result: Computed) -> Any:
     """Return a plain Python number where every argument was a single number."""
     return result.item() if np.ndim(result) == 0 else result
-
-
-def _is_extended_float(array: np.ndarray) -> bool:
-    # JAX's bfloat16 and float8 types are known to NumPy as opaque, yet convertible.
-    return (
-        array.dtype.kind == "V"
-        and array.dtype.names is None
-        and "float" in str(array.dtype)
-    )

@@ -81,7 +81,7 @@ def limit_effective_dimension(
     All arguments broadcast; n and ℓ may be real, n = ∞ included, and ℓ = 0 is the
     kernel X^T X itself. The relative error is below 1e-12.
     """
-    return as_given(_LimitEquation(ridge, n_generators, length, aspect).solve()[1])
+    return as_given(_limit_root(ridge, n_generators, length, aspect).share)
 
 
 def limit_derivatives(
@@ -94,15 +94,9 @@ def limit_derivatives(
 
     Along ℓ the number of words n^ℓ is held fixed, so that n = n_w^(1/ℓ) falls.
     """
-    equation = _LimitEquation(ridge, n_generators, length, aspect)
-    u, y = equation.solve()
-    slope = equation.residual(u)[1]
-    y_by_log_ridge = -y / (1 + np.exp(u)) / slope
-    along_length = equation.residual_by_length(u, y)
-    return LimitDerivatives(
-        ridge=as_given(y_by_log_ridge / equation.ridge),
-        length=as_given(y_by_log_ridge * along_length),
-    )
+    _, by_log_ridge, along_length = _limit_root(ridge, n_generators, length, aspect)
+    by_ridge = by_log_ridge / np.asarray(ridge, dtype=float)
+    return LimitDerivatives(as_given(by_ridge), as_given(by_log_ridge * along_length))
 
 
 def predicted_effective_dimension(
@@ -165,53 +159,53 @@ def data_eigenvalues(X: Num[_AnyArray, "d p"]) -> Float[np.ndarray, " d"]:
     return np.concatenate([np.zeros(dim - len(nonzero)), nonzero])
 
 
-class _LimitEquation:
-    """The limit's equation in u, where y = y_m·e^u/(1 + e^u) and y_m = min(1, c).
+class _LimitRoot(NamedTuple):
+    """The root of the limit's equation h(u) = 0, and derivatives of h there."""
+
+    share: Computed  # y
+    by_log_ridge: Computed  # ∂y/∂log γ
+    along_length: Computed  # ∂h/∂ℓ at fixed n^ℓ
+
+
+def _limit_root(
+    ridge: Values, n_generators: Values, length: Values, aspect: Values
+) -> _LimitRoot:
+    """Solve the limit's equation in u, where y = y_m·e^u/(1 + e^u), y_m = min(1, c).
 
     With t = 1/(1 + e^u) the logarithm of the equation becomes
     h(u) = log γ + u - log(|1 - c| + y_m·t) + ℓ·log((1 - y/n)/(1 - y)),
     1 - y = (1 - y_m) + y_m·t: no differences of nearly equal numbers, and h' ≥ 1.
+
+    With q = 1/n, ∂h/∂ℓ at fixed n^ℓ is log((1-yq)/(1-y)) + yq·log(q)/(1-yq). The paper
+    prints the second term with a plus sign before log n = -log q.
     """
+    log_ridge = np.log(parameter(ridge, "ridge", above=0))
+    q = 1 / parameter(n_generators, "n_generators", least=1, infinite=True)
+    ell = parameter(length, "length", least=0)
+    c = parameter(aspect, "aspect", above=0)
+    largest = np.minimum(c, 1.0)
+    # Constants of the loop below, which is all that costs time.
+    one_less_largest, one_less_q, gap = 1 - largest, 1 - q, np.abs(1 - c)
 
-    def __init__(self, ridge, n_generators, length, aspect):
-        n = parameter(n_generators, "n_generators", least=1, infinite=True)
-        self.ridge = parameter(ridge, "ridge", above=0)
-        self.length = parameter(length, "length", least=0)
-        self.aspect = parameter(aspect, "aspect", above=0)
-        self.log_ridge, self.inverse_n = np.log(self.ridge), 1 / n
-        self.largest = np.minimum(self.aspect, 1.0)
-        # Constants of the loop below, which is all that costs time.
-        self.fixed = 1 - self.largest, 1 - self.inverse_n, np.abs(1 - self.aspect)
-
-    def solve(self) -> tuple[Computed, Computed]:
-        """Return u and y."""
-        parts = (self.log_ridge, self.inverse_n, self.length, self.aspect)
-        u = increasing_root(self.residual, np.zeros(np.broadcast(*parts).shape))
-        return u, self.largest / (1 + np.exp(-u))
-
-    def residual(self, u: Computed) -> tuple[Computed, Computed]:
-        """Return h(u) and h'(u)."""
-        odds, q, ell = np.exp(u), self.inverse_n, self.length
-        one_less_largest, one_less_q, gap = self.fixed
+    def residual(u):
+        odds = np.exp(u)
         t = 1 / (1 + odds)
-        moving = self.largest * t
+        moving = largest * t
         y, one_less_y, other = moving * odds, one_less_largest + moving, gap + moving
         words = ell * np.log1p(y * one_less_q / one_less_y)
         by_words = one_less_q / (one_less_y * (one_less_q + q * one_less_y))
         slope = 1 + y * t * (1 / other + ell * by_words)
-        return self.log_ridge + u - np.log(other) + words, slope
+        return log_ridge + u - np.log(other) + words, slope
 
-    def residual_by_length(self, u: Computed, y: Computed) -> Computed:
-        """Return ∂h/∂ℓ at fixed n^ℓ: log((1-yq)/(1-y)) + yq·log(q)/(1-yq), q = 1/n.
-
-        The paper prints the second term with a plus sign before log n = -log q.
-        """
-        q, (one_less_largest, one_less_q, _) = self.inverse_n, self.fixed
-        one_less_y = one_less_largest + self.largest / (1 + np.exp(u))
-        one_less_yq = one_less_q + q * one_less_y
-        # q log q is 0 at q = 0, where n is infinite.
-        q_log_q = q * np.log(np.where(q > 0, q, 1.0))
-        return np.log(one_less_yq / one_less_y) + y * q_log_q / one_less_yq
+    start = np.zeros(np.broadcast(log_ridge, q, ell, c).shape)
+    u = increasing_root(residual, start)
+    y, t = largest / (1 + np.exp(-u)), 1 / (1 + np.exp(u))
+    one_less_y = one_less_largest + largest * t
+    one_less_yq = one_less_q + q * one_less_y
+    # q log q is 0 at q = 0, where n is infinite.
+    q_log_q = q * np.log(np.where(q > 0, q, 1.0))
+    along_length = np.log(one_less_yq / one_less_y) + y * q_log_q / one_less_yq
+    return _LimitRoot(y, -y * t / residual(u)[1], along_length)
 
 
 def at_effective_ridge(

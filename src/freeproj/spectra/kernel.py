@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
@@ -24,8 +24,10 @@ from threadpoolctl import threadpool_limits
 from freeproj.spectra.checks import data_matrix, real_array
 
 __all__ = [
+    "GROUPS",
     "Group",
     "average_kernel",
+    "check_draws",
     "draw_bases",
     "draw_words",
     "gaussian_data",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 Group = Literal["orthogonal", "permutation"]
+GROUPS = get_args(Group)
 
 _AnyArray = Array | np.ndarray
 _Bases = Float[_AnyArray, "*trials n d d"] | Int[_AnyArray, "*trials n d"]
@@ -55,10 +58,9 @@ def average_kernel(
         keep_ones: every permutation fixes the all-ones vector, which gives K one
             eigenvalue far outside; False takes that vector out of the data.
     """
-    data = data_matrix(X)
+    data = _data(X, keep_ones)
     _check_length(length)
-    mean = _mean_of_bases(bases, data.shape[-2])
-    image = _apply_power(mean, data if keep_ones else _without_ones(data), length)
+    image = _apply_power(_mean_of_bases(bases, data.shape[-2]), data, length)
     return np.swapaxes(image, -1, -2) @ image
 
 
@@ -71,17 +73,20 @@ def sample_root_singular_values(
     seed: int,
     group: Group = "orthogonal",
     keep_ones: bool = True,
-    on_progress: Callable[[int], None] | None = None,
 ) -> Float[np.ndarray, "n_trials p"]:
     """Draw bases n_trials times and return the singular values of √K for each.
 
     Args:
         X: data for all trials, or one matrix for each.
-        on_progress: called with the number of bases drawn since the last call.
     """
-    data = data_matrix(X)
-    _check_sampling(data, n_generators, length, n_trials, group)
-    data = data if keep_ones else _without_ones(data)
+    data = _data(X, keep_ones)
+    _check_length(length)
+    check_draws(group, n_generators=(n_generators, 1), n_trials=(n_trials, 1))
+    if data.ndim > 3 or (data.ndim == 3 and len(data) != n_trials):
+        raise ValueError(
+            f"`X` must be one d x p matrix or one for each of the {n_trials} trials, "
+            f"got shape {data.shape}."
+        )
     size = max(1, _SLAB // (n_generators * data.shape[-2] ** 2))
     starts = range(0, n_trials, size)
     blocks = [slice(start, min(start + size, n_trials)) for start in starts]
@@ -92,15 +97,12 @@ def sample_root_singular_values(
         shape = (block.stop - block.start, n_generators, data.shape[-2])
         mean = _draw_sum(rng, *shape, group) / np.sqrt(n_generators)
         own = data if data.ndim == 2 else data[block]
-        return _singular_values(_apply_power(mean, own, length))
+        image = _apply_power(mean, own, length)
+        found = np.linalg.svd(image, compute_uv=False)[:, ::-1]
+        return np.pad(found, [(0, 0), (image.shape[-1] - found.shape[-1], 0)])
 
-    parts = []
     # Seeds belong to blocks, so the result does not depend on the number of threads.
-    for block, part in zip(blocks, in_threads(work, blocks, seeds), strict=True):
-        parts.append(part)
-        if on_progress is not None:
-            on_progress((block.stop - block.start) * n_generators)
-    return np.concatenate(parts)
+    return np.concatenate(list(in_threads(work, blocks, seeds)))
 
 
 def in_threads(work: Callable, *arguments: Iterable) -> Iterator[Any]:
@@ -141,6 +143,11 @@ def gaussian_data(
     return rng.standard_normal((n_trials, dim, n_samples)) / np.sqrt(dim)
 
 
+def _data(X: _AnyArray, keep_ones: bool) -> np.ndarray:
+    data = data_matrix(X)
+    return data if keep_ones else data - data.mean(axis=-2, keepdims=True)
+
+
 def _mean_of_bases(bases, dim: int) -> np.ndarray:
     """Return A = ΣU/√n."""
     bases = np.asarray(bases)
@@ -175,16 +182,6 @@ def _apply_power(mean: np.ndarray, data: np.ndarray, length: int) -> np.ndarray:
     return np.linalg.matrix_power(mean, length) @ data
 
 
-def _singular_values(image: np.ndarray) -> np.ndarray:
-    found = np.linalg.svd(image, compute_uv=False)[..., ::-1]
-    missing = image.shape[-1] - found.shape[-1]
-    return np.pad(found, [(0, 0)] * (found.ndim - 1) + [(missing, 0)])
-
-
-def _without_ones(data: np.ndarray) -> np.ndarray:
-    return data - data.mean(axis=-2, keepdims=True)
-
-
 def _draw_sum(
     rng: np.random.Generator, n_trials: int, n_generators: int, dim: int, group: Group
 ) -> np.ndarray:
@@ -215,19 +212,12 @@ def _check_length(length: int) -> None:
         raise ValueError(f"`length` must be an integer, at least 0, got {length!r}.")
 
 
-def _check_sampling(
-    data: np.ndarray, n_generators: int, length: int, n_trials: int, group: str
-) -> None:
-    _check_length(length)
-    for name, value in (("n_generators", n_generators), ("n_trials", n_trials)):
-        if value < 1:
-            raise ValueError(f"`{name}` must be at least 1, got {value}.")
-    if group not in ("orthogonal", "permutation"):
+def check_draws(group: str, **counts: tuple[int, int]) -> None:
+    """Refuse an unknown group, and counts (value, least) that are too small."""
+    if group not in GROUPS:
         raise ValueError(
             f'`group` must be "orthogonal" or "permutation", got {group!r}.'
         )
-    if data.ndim > 3 or (data.ndim == 3 and len(data) != n_trials):
-        raise ValueError(
-            f"`X` must be one d x p matrix or one for each of the {n_trials} trials, "
-            f"got shape {data.shape}."
-        )
+    for name, (value, least) in counts.items():
+        if value < least:
+            raise ValueError(f"`{name}` must be at least {least}, got {value}.")

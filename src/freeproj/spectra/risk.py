@@ -57,6 +57,7 @@ from freeproj.spectra.effective_dimension import (
     at_effective_ridge,
     effective_ridge,
 )
+from freeproj.spectra.roots import bracketed_root
 
 __all__ = [
     "BestRidge",
@@ -79,7 +80,6 @@ _AnyArray = Array | np.ndarray
 # ridge 0, and ends this far above the largest, where it is that of a constant.
 _BELOW, _ABOVE, _STEP = 1e-10, 1e8, 0.25
 _SAME = 1e-6  # a relative difference in risk that counts as none
-_STEPS = 64  # of a bisection
 
 
 class TargetSpectrum(NamedTuple):
@@ -283,12 +283,12 @@ def environment_ridge(
         parameter(n_environments, "n_environments", least=1),
     )
     shape, gamma, count = gamma.shape, gamma.ravel(), count.ravel()
-    low, high = np.log(gamma), np.log(gamma + count * t.mean())
-    for _ in range(_STEPS):  # the left side rises with κ
-        middle = 0.5 * (low + high)
-        above = _ridge_of(t, np.exp(middle), count)[0] > gamma
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    kappa = np.exp(0.5 * (low + high))
+
+    def excess(log_kappa, gamma, count):
+        return _ridge_of(t, np.exp(log_kappa), count)[0] - gamma
+
+    low, high = np.log(gamma) - 1e-9, np.log(gamma + count * t.mean()) + 1e-9
+    kappa = np.exp(bracketed_root(excess, low, high, gamma, count))
     _, share, drag = _ridge_of(t, kappa, count)
     found = (kappa, count * share, 1 / (1 + drag))
     return EffectiveRidge(*(as_given(each.reshape(shape)) for each in found))

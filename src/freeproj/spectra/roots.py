@@ -43,12 +43,12 @@ def increasing_root(
 
 
 def bracketed_root(
-    function: Callable, low: Computed, high: Computed, parameter: Computed
+    function: Callable, low: Computed, high: Computed, *parameters: Computed
 ) -> Computed:
-    """Return the root of an increasing function(u, parameter) between its bounds."""
+    """Return the root of an increasing function(u, *parameters) between its bounds."""
     from scipy.optimize import elementwise  # slow to import, and seldom needed
 
-    result = elementwise.find_root(function, (low, high), args=(parameter,))
+    result = elementwise.find_root(function, (low, high), args=parameters)
     if not np.all(result.success):
         raise ArithmeticError("No root between its bounds; are the arguments extreme?")
     return result.x
