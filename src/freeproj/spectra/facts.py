@@ -65,7 +65,8 @@ def support(law: Law) -> tuple[float, float]:
         low, high = word_edges(*words)
     else:
         low, high, *_ = _scan(law)
-    return min(low, *points.tolist(), high), max(low, *points.tolist(), high)
+    every = [low, high, *points.tolist()]
+    return min(every), max(every)
 
 
 def moment(law: Law, order: int) -> float:
@@ -84,7 +85,7 @@ def sample(law: Law, n_points: int, *, seed: int) -> Float[np.ndarray, " n_point
         return rng.choice(points, n_points, p=weights / weights.sum())
     log_x, cumulative = _distribution(law, rest)
     drawn = np.exp(np.interp(rng.uniform(0, rest, n_points), cumulative, log_x))
-    if len(points) == 0:
+    if not len(points):
         return drawn
     at_atoms = rng.choice(points, n_points, p=weights / weights.sum())
     return np.where(rng.uniform(size=n_points) < rest, drawn, at_atoms)
@@ -98,18 +99,11 @@ def _boundary(law: Law, x: np.ndarray, angle: float | np.ndarray) -> np.ndarray:
     return -np.imag(z * (law.cauchy(z) - smeared)) / np.pi
 
 
-class _Scan(NamedTuple):
-    """The continuous part between its edges."""
-
-    low: float  # 0 where the density does not end before
-    high: float
-    log_x: np.ndarray
-    values: np.ndarray  # the density of log x
-
-
 @functools.lru_cache(maxsize=8)
-def _scan(law: FreeProduct | FreeSum) -> _Scan:
-    """Find the edges, and the density between them.
+def _scan(law: FreeProduct | FreeSum) -> tuple[float, float, np.ndarray, np.ndarray]:
+    """Return the edges of the continuous part, log x between them, its density.
+
+    The left edge is 0 where the density does not end before.
 
     The mass of the continuous part is known: while the sum misses it, points are added
     where it bends, and in the gaps, where atoms far from the others have narrow bands.
@@ -132,9 +126,9 @@ def _scan(law: FreeProduct | FreeSum) -> _Scan:
     log_x, kept = np.unique(np.r_[ends, log_x[between]], return_index=True)
     values = np.r_[at_ends, values[between]][kept]
     touches = first == 1 and values[0] > _FAINT
-    low, high = np.exp(ends)
+    low, high = np.exp(ends).tolist()
     values = np.where(values > _FAINT, values, 0.0)
-    return _Scan(0.0 if touches else float(low), float(high), log_x, values)
+    return 0.0 if touches else low, high, log_x, values
 
 
 def _mass_below(log_x: np.ndarray, values: np.ndarray) -> float:

@@ -27,7 +27,6 @@ from freeproj.spectra.transforms import (
     cumulants,
     follow,
     from_cumulants,
-    over,
     power,
     series,
     times,
@@ -53,12 +52,10 @@ class Atoms(LawWithPsi):
         if weights is None:
             weights = np.full(count, 1 / count)
         self.weights = np.ravel(non_negative(weights, "weights"))
-        total = self.weights.sum()
-        if len(self.weights) != count or abs(total - 1) > 1e-9:
-            raise ValueError(
-                f"`weights` must be {count} numbers with sum 1, got "
-                f"{len(self.weights)} with sum {total:g}."
-            )
+        found, total = len(self.weights), self.weights.sum()
+        if found != count or abs(total - 1) > 1e-9:
+            rule = f"{count} numbers with sum 1, got {found} with sum {total:g}."
+            raise ValueError(f"`weights` must be {rule}")
         self.points, place = np.unique(self.points, return_inverse=True)
         self.weights = np.bincount(place, self.weights)
         self.mean = float(self.points @ self.weights)
@@ -145,7 +142,8 @@ class WordLaw(LawWithChi):
 
     def inverse(self, order):
         one, q = series([1.0, 1.0], order), 1 / float(self.n_generators)
-        return times(one, power(over(one, series([1.0, q], order)), self.length))
+        mixed = series([1.0, q], order)
+        return times(power(one, self.length + 1), power(mixed, -self.length))
 
 
 @dataclass(frozen=True)
@@ -169,10 +167,8 @@ class FreeProduct(Law):
 
     def atoms(self):
         points, weights = _heavy_pairs(self, np.multiply)
-        seen = points > 0
-        zero = [self.mass_at_zero] if self.mass_at_zero else []
-        points = np.append(np.zeros(len(zero)), points[seen])
-        return PointMasses(points, np.append(zero, weights[seen]))
+        seen, (zero, mass) = points > 0, super().atoms()
+        return PointMasses(np.r_[zero, points[seen]], np.r_[mass, weights[seen]])
 
     def bounds(self):
         return np.multiply(self.first.support(), self.second.support())
@@ -185,7 +181,7 @@ class FreeProduct(Law):
 
     def inverse(self, order):
         both = times(self.first.inverse(order), self.second.inverse(order))
-        return over(both, series([1.0, 1.0], order))
+        return times(both, power(series([1.0, 1.0], order), -1))
 
     def chi_negative(self, w):
         return self.first.chi_negative(w) * self.second.chi_negative(w) * (1 + w) / w
@@ -206,18 +202,15 @@ class FreeProduct(Law):
     def _start(self, z):
         """Return ω for real z < 0; h falls from the mean to 0, which brackets it."""
 
-        def log_h(law, z):
+        def h(law, z):
             value = law.psi_negative(z)
-            return np.log(value / (z * (1 + value)))
+            return value / (z * (1 + value))
 
         def excess(u, z):
-            return u - np.log(-z) - log_h(self.second, z * np.exp(log_h_1(u)))
+            return u - np.log(-z * h(self.second, z * h(self.first, -np.exp(u))))
 
-        def log_h_1(u):
-            return log_h(self.first, -np.exp(u))
-
-        high = np.log(-z) + np.log(self.second.mean)
-        low = np.log(-z) + log_h(self.second, z * self.first.mean)
+        low = np.log(-z * h(self.second, z * self.first.mean))
+        high = np.log(-z * self.second.mean)
         return -np.exp(bracketed_root(excess, low - 1, high + 1, z))
 
     def _subordination(self, omega, z):
@@ -277,10 +270,9 @@ class _ExplicitProduct(LawWithChi, FreeProduct):
     second: LawWithChi
 
     def chi_and_slope(self, w):
-        chi_1, slope_1 = self.first.chi_and_slope(w)
+        chi, slope = self.first.chi_and_slope(w)
         chi_2, slope_2 = self.second.chi_and_slope(w)
-        slope = slope_1 + slope_2 + 1 / (1 + w) - 1 / w
-        return chi_1 * chi_2 * (1 + w) / w, slope
+        return chi * chi_2 * (1 + w) / w, slope + slope_2 + 1 / (1 + w) - 1 / w
 
 
 @dataclass(frozen=True)
@@ -359,12 +351,9 @@ def free_product(*laws: Law) -> Law:
     factors = [factor for law in laws for factor in _factors(law)]
     explicit = [factor for factor in factors if isinstance(factor, LawWithChi)]
     others = [factor for factor in factors if not isinstance(factor, LawWithChi)]
-    if not explicit:
-        return functools.reduce(FreeProduct, others)
-    stated = functools.reduce(_ExplicitProduct, explicit)
-    if not others:
-        return stated
-    return _ProductWithChi(stated, functools.reduce(FreeProduct, others))
+    kinds = ((_ExplicitProduct, explicit), (FreeProduct, others))
+    parts = [functools.reduce(kind, found) for kind, found in kinds if found]
+    return functools.reduce(_ProductWithChi, parts)
 
 
 def _factors(law: Law) -> list[Law]:

@@ -244,6 +244,8 @@ def best_ridge(
     n = np.array([parameter(n_generators, "n_generators", least=1, infinite=True)])
     ell = np.array([parameter(length, "length", least=0)])
     t = spectrum.eigenvalues
+    if not t.any():
+        return BestRidge(np.inf, spectrum.zero_risk)
 
     def risk(log_kappa):
         kappa = np.exp(np.atleast_1d(log_kappa))
@@ -263,8 +265,8 @@ def best_ridge(
         bounds=(grid[near - 1], grid[min(near + 1, len(grid) - 1)]),
         method="bounded",
     )
-    log_ridge, *_ = at_effective_ridge(t, np.exp(np.array([found.x])), n, ell)
-    return BestRidge(float(np.exp(log_ridge[0])), float(found.fun))
+    (log_ridge,), *_ = at_effective_ridge(t, np.exp(np.array([found.x])), n, ell)
+    return BestRidge(float(np.exp(log_ridge)), float(found.fun))
 
 
 def environment_ridge(

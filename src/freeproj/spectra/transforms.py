@@ -39,7 +39,6 @@ __all__ = [
     "from_cumulants",
     "from_inverse",
     "inverse",
-    "over",
     "power",
     "series",
     "times",
@@ -105,11 +104,9 @@ class Law(abc.ABC):
     def psi_and_slope(self, z: Computed) -> tuple[Computed, Computed]:
         """Return ψ and ψ' for complex z in either half plane."""
         below = np.imag(z) < 0  # ψ of a conjugate is ψ's conjugate
-        value, slope = self.psi_upper(np.where(below, np.conj(z), z))
-        return (
-            np.where(below, np.conj(value), value),
-            np.where(below, np.conj(slope), slope),
-        )
+        both = self.psi_upper(np.where(below, np.conj(z), z))
+        value, slope = (np.where(below, np.conj(each), each) for each in both)
+        return value, slope
 
     @abc.abstractmethod
     def psi_upper(self, z: Computed) -> tuple[Computed, Computed]:
@@ -236,11 +233,6 @@ def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.convolve(a, b)[: len(a)]
 
 
-def over(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the quotient."""
-    return times(a, power(b, -1))
-
-
 def power(a: np.ndarray, exponent: Number) -> np.ndarray:
     """Return a power of a series with a[0] > 0, by its differential equation."""
     result = np.zeros(len(a))
@@ -268,7 +260,7 @@ def inverse(moments: np.ndarray) -> np.ndarray:
     """Return w/χ(w), which multiplies like 1/S up to 1 + w; one order less."""
     psi = moments[1:]  # ψ(z)/z
     chi = [power(psi, -k)[k - 1] / k for k in range(1, len(moments))]  # χ(w)/w
-    return over(series([1.0], len(psi) - 1), np.array(chi))
+    return power(np.array(chi), -1)
 
 
 def from_inverse(inverse: np.ndarray) -> np.ndarray:
