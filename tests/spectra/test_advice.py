@@ -162,12 +162,13 @@ def test_more_trials_for_fewer_dimensions():
     assert [default_trials(d) for d in (8, 64, 200, 5000)] == [64, 8, 3, 0]
 
 
-def test_bad_requests_are_named(data):
+def test_bad_requests_are_named(data, untyped):
     for change, message in [
         ({"lengths": ()}, "must each hold at least one value"),
         ({"ridges": (0.0,)}, "`ridges` must be finite and greater than 0"),
         ({"lengths": (3,)}, "nearest are 216"),
-        ({"n_trials": -1}, "`n_trials` must not be negative"),
+        ({"group": "SO"}, "`group` must be one of .* got 'SO'"),
+        ({"n_trials": -1}, "`n_trials` must be at least 0, got -1"),
     ]:
         with pytest.raises(ValueError, match=message):
             own_data_report(data, **change)

@@ -164,6 +164,11 @@ def test_the_best_ridge_is_no_worse_than_its_neighbours():
     assert (risk <= around).all()
 
 
+def test_data_without_spread_predict_nothing():
+    spectrum = spectrum_of(np.zeros((3, 5)), np.arange(5.0), intercept=True)
+    assert best_ridge(spectrum, 2, 8) == (np.inf, spectrum.zero_risk)
+
+
 def test_a_target_that_does_not_fit_is_named():
     with pytest.raises(ValueError, match="each of the 36 samples"):
         spectrum_of(draw(np.random.default_rng(0))[0], np.ones(5))

@@ -105,7 +105,6 @@ def _count(permutations: Int[np.ndarray, "seeds n d"]) -> Int[np.ndarray, "seeds
     table = counts.reshape(seeds, d, d).swapaxes(1, 2)
     # A row that is no permutation leaves some state with too many or too few.
     if (table.sum(axis=1) != n).any() or (table.sum(axis=2) != n).any():
-        raise ValueError(
-            f"`permutations` must hold each of the states 0..{d - 1} once in every row."
-        )
+        rule = f"each of the states 0..{d - 1} once in every row"
+        raise ValueError(f"`permutations` must hold {rule}.")
     return table

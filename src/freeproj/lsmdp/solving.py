@@ -141,10 +141,7 @@ def _solve_discounted(
         v = v - step
         if (abs(step) <= 1e-13 * (1 + abs(v))).all():
             return np.exp(v), np.ones(len(exponent))
-    raise ArithmeticError(
-        f"Newton's method did not converge in {_MAX_NEWTON_STEPS} steps at `discount` "
-        f"{discount}; choose a smaller one."
-    )
+    raise ArithmeticError(f"No convergence at `discount` {discount}; lower it.")
 
 
 _SOLVERS = {
@@ -159,10 +156,8 @@ def _checked_costs(
 ) -> Float[np.ndarray, "*seeds d"]:
     costs = np.asarray(costs, dtype=float)
     if costs.size == 0 or costs.ndim == 0 or costs.shape[-1] != space.n_states:
-        raise ValueError(
-            f"`costs` must end in {space.n_states} entries, one per vertex, got shape "
-            f"{costs.shape}."
-        )
+        rule = f"`costs` must end in {space.n_states} entries, one per vertex"
+        raise ValueError(f"{rule}, got shape {costs.shape}.")
     bad = costs[~(np.isfinite(costs) & (costs >= 0))]
     if bad.size:
         raise ValueError(f"`costs` must be finite and not negative, got {bad[0]}.")

@@ -39,9 +39,8 @@ class StateSpace:
                 f"there is no way from vertex 0 to vertex {stranded}."
             )
         if not 0 <= self.goal < self.n_states:
-            raise ValueError(
-                f"`goal` must be a vertex in 0..{self.n_states - 1}, got {self.goal}."
-            )
+            last = self.n_states - 1
+            raise ValueError(f"`goal` must be a vertex in 0..{last}, got {self.goal}.")
         for array in (self.adjacency, self.positions):
             array.setflags(write=False)
 
@@ -88,9 +87,7 @@ def binary_tree(depth: int = 3) -> StateSpace:
     The root is 0, the children of i are 2i+1 and 2i+2; depth 0 would have no edge.
     """
     if not 1 <= depth <= 12:
-        raise ValueError(
-            f"`depth`, the edges from root to leaf, must lie in 1..12, got {depth}."
-        )
+        raise ValueError(f"`depth`, from root to leaf, must lie in 1..12, got {depth}.")
     n_states = 2 ** (depth + 1) - 1
     child = np.arange(1, n_states)
     parent = (child - 1) // 2
@@ -129,18 +126,14 @@ def _checked_adjacency(adjacency: ArrayLike) -> Bool[np.ndarray, "d d"]:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"`adjacency` must be square, got shape {matrix.shape}.")
     if len(matrix) < 2:
-        raise ValueError(
-            f"`adjacency` must have two vertices or more, got {len(matrix)}."
-        )
+        raise ValueError(f"`adjacency` needs two vertices or more, got {len(matrix)}.")
     for i, j in np.argwhere(~np.isin(matrix, (0, 1)))[:1]:
         raise ValueError(
             "`adjacency` must hold zeros and ones (the walk is uniform over "
             f"neighbours), got {matrix[i, j]} at ({i}, {j})."
         )
     for at in np.flatnonzero(np.diagonal(matrix))[:1]:
-        raise ValueError(
-            f"`adjacency` must have a zero diagonal, got a self-loop at vertex {at}."
-        )
+        raise ValueError(f"`adjacency` must have no self-loop at vertex {at}.")
     for i, j in np.argwhere(matrix != matrix.T)[:1]:
         raise ValueError(
             f"`adjacency` must be symmetric, but ({i}, {j}) and ({j}, {i}) differ; "

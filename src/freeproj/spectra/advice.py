@@ -27,7 +27,7 @@ from freeproj.spectra.effective_dimension import (
     effective_dimension,
     predicted_effective_dimension,
 )
-from freeproj.spectra.kernel import Group, draw_words, in_threads
+from freeproj.spectra.kernel import Group, check_draws, draw_words, in_threads
 from freeproj.spectra.risk import (
     Factors,
     best_ridge,
@@ -151,8 +151,7 @@ def own_data_report(
     n_trials = default_trials(len(data)) if n_trials is None else n_trials
     if len(lengths) == 0 or gamma.size == 0:
         raise ValueError("`lengths` and `ridges` must each hold at least one value.")
-    if n_trials < 0:
-        raise ValueError(f"`n_trials` must not be negative, got {n_trials}.")
+    check_draws(group, n_trials=(n_trials, 0))
     n_words, lengths = int(n_words), [int(length) for length in lengths]
     families = [(words.generators_for(n_words, length), length) for length in lengths]
     mean_share, data, scale = _prepared(data, center, rescale_samples)

@@ -102,7 +102,7 @@ def _risk_table(report: OwnDataReport, risk: RiskByLength) -> list[str]:
         each = f"{ridge / report.n_samples:.3g}" if 0 < ridge < np.inf else "–"
         numbers = [_shown(number, ".4g") for number in (value, measured, error)]
         r_squared = f"{1 - value / risk.zero_risk:.3f}" if risk.zero_risk else "–"
-        cost = "" if length == 0 else f"{_cost(value, risk.risks[0]):.1f} %"
+        cost = "" if length == 0 else f"{_cost(value, risk.risks[0])} %"
         rows.append([str(length), named, each, *numbers, r_squared, cost])
     return [
         "",
@@ -113,9 +113,9 @@ def _risk_table(report: OwnDataReport, risk: RiskByLength) -> list[str]:
     ]
 
 
-def _cost(risk: float, own: float) -> float:
-    """Return by how many percent words raise the risk."""
-    return 100 * (risk / own - 1) if own else 0.0
+def _cost(risk: float, own: float) -> str:
+    """Say by how many percent words raise the risk."""
+    return f"{100 * (risk / own - 1) if own else 0.0:.1f}"
 
 
 def _constant(report: OwnDataReport) -> str:
@@ -137,7 +137,7 @@ def _by_risk(report: OwnDataReport, risk: RiskByLength) -> list[str]:
             "ridge is recommended."
         ]
     ridge, value = risk.ridges[0], risk.risks[0]
-    costs = [f"{_cost(other, value):.1f}" for other in sorted(risk.risks[1:])]
+    costs = [_cost(other, value) for other in sorted(risk.risks[1:])]
     between = costs[0] if costs[0] == costs[-1] else f"{costs[0]} to {costs[-1]}"
     named = f"ridge {ridge:.3g} ({ridge / report.n_samples:.3g} per sample)"
     return [

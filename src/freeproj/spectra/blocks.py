@@ -70,17 +70,13 @@ def partial_transpose(arrangement: _Square, cycles: str = PAPER_TRANSPOSE) -> _S
     """
     n_digits = _count_digits(arrangement.size)
     if not re.fullmatch(r"\s*(\(\s*\d+(\s*,\s*\d+)*\s*\)\s*)+", cycles):
-        raise ValueError(
-            f'Cycles are written "(2,7)(4,5)", digits counted from 1, got {cycles!r}.'
-        )
+        raise ValueError(f'Cycles are written "(2,7)(4,5)", got {cycles!r}.')
     axes = list(range(n_digits))
     for cycle in re.findall(r"\(([^)]*)\)", cycles):
         digits = [int(digit) - 1 for digit in cycle.split(",")]
         if not all(0 <= digit < n_digits for digit in digits):
-            raise ValueError(
-                f"{2**n_digits} words have digits 1..{n_digits}, got ({cycle}) in "
-                f"{cycles!r}; name a transpose of these digits."
-            )
+            rule = f"{2**n_digits} words have digits 1..{n_digits}"
+            raise ValueError(f"{rule}, got ({cycle}) in {cycles!r}.")
         for digit, image in zip(digits, digits[1:] + digits[:1], strict=True):
             axes[digit] = image
     if sorted(axes) != list(range(n_digits)):
@@ -109,8 +105,7 @@ def block_matrix(
             f"{len(bases)} bases have {n_words} words of length {length}, but the "
             f"arrangement has {arrangement.size} places."
         )
-    words = _all_words(bases[None], length, keep_ones)
-    return _fill(arrangement[None], words)[0]
+    return _fill(arrangement[None], _all_words(bases[None], length, keep_ones))[0]
 
 
 def block_spectra(

@@ -34,10 +34,7 @@ def real_array(value: Values, name: str) -> np.ndarray:
     """Return the value as a float64 array; refuse complex, NaN and infinity."""
     array = np.asarray(value)
     if array.dtype.kind == "c":
-        raise ValueError(
-            f"`{name}` must be real, got complex numbers; pass the real part, or real "
-            "and imaginary parts as separate rows."
-        )
+        raise ValueError(f"`{name}` must be real, got complex numbers; pass its parts.")
     # JAX's bfloat16 and float8 types are known to NumPy as opaque, yet convertible.
     extended = array.dtype.kind == "V" and "float" in array.dtype.name
     if array.dtype.kind not in "biuf" and not extended:
@@ -56,10 +53,8 @@ def data_matrix(X: Values, name: str = "X") -> np.ndarray:
     """Return data as a float64 array of shape (*trials, d, p), p columns in R^d."""
     data = real_array(X, name)
     if data.ndim < 2:
-        raise ValueError(
-            f"`{name}` must be a matrix, d dimensions x p samples, got shape "
-            f"{data.shape}; reshape it, for one sample to (d, 1)."
-        )
+        rule = f"`{name}` must be a matrix, d dimensions x p samples"
+        raise ValueError(f"{rule}, got shape {data.shape}; one sample is (d, 1).")
     if data.size == 0:
         raise ValueError(f"`{name}` must not be empty, got shape {data.shape}.")
     return data

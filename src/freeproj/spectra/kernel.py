@@ -161,9 +161,7 @@ def _mean_of_bases(bases, dim: int) -> np.ndarray:
         raise ValueError(f"`bases` must hold numbers, got dtype {bases.dtype}.")
     if permutes:
         if (np.sort(bases, axis=-1) != np.arange(dim)).any():
-            raise ValueError(
-                "Integer `bases` must be permutations: each row holds 0..d-1 once."
-            )
+            raise ValueError("Integer `bases` must be permutations of 0..d-1, as rows.")
         return _sum_of_permutations(bases) / np.sqrt(bases.shape[-2])
     # Sum first: n times fewer numbers are left to convert and to check.
     total = bases.sum(axis=-3, dtype=None if bases.dtype.kind == "c" else np.float64)
@@ -215,9 +213,7 @@ def _check_length(length: int) -> None:
 def check_draws(group: str, **counts: tuple[int, int]) -> None:
     """Refuse an unknown group, and counts (value, least) that are too small."""
     if group not in GROUPS:
-        raise ValueError(
-            f'`group` must be "orthogonal" or "permutation", got {group!r}.'
-        )
+        raise ValueError(f"`group` must be one of {', '.join(GROUPS)}; got {group!r}.")
     for name, (value, least) in counts.items():
         if value < least:
             raise ValueError(f"`{name}` must be at least {least}, got {value}.")

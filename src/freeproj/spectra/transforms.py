@@ -216,10 +216,7 @@ def _off_the_cut(z: Values | complex) -> Computed:
         raise ValueError(f"The argument must be a number, got {z}.")
     z = z.astype(complex if z.dtype.kind == "c" else float)
     if np.any((np.imag(z) == 0) & ~(np.real(z) < 0)):
-        raise ValueError(
-            "The argument must lie off [0, ∞), where the spectrum is; add a small "
-            "imaginary part."
-        )
+        raise ValueError("The argument must lie off [0, ∞); add an imaginary part.")
     return z
 
 
