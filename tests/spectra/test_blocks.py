@@ -238,7 +238,7 @@ def test_letters_follow_kesten_mckay_rather_than_marchenko_pastur():
         (lambda: transpose("2,7"), "Cycles are written"),
         (lambda: transpose("(2,7)(2,5)"), "must permute 8 digits"),
         (lambda: blocks.block_spectra(length=3), "nearest are 216"),
-        (lambda: blocks.block_spectra(length=1, group="SO"), "`group` must be .* got 'SO'"),
+        (lambda: blocks.block_spectra(length=1, group="SO"), "got 'SO'"),
         (lambda: blocks.block_spectra(length=1, n_trials=0), "`n_trials`"),
         (lambda: blocks.block_spectra(length=1, dim=1), "`dim`"),
         (

@@ -32,10 +32,11 @@ from freeproj.spectra.effective_dimension import (
     limit_effective_dimension,
     predicted_effective_dimension,
 )
-from freeproj.spectra.inner_products import expected_inner_product, inner_product
 from freeproj.spectra.kernel import (
     average_kernel,
+    expected_inner_product,
     gaussian_data,
+    inner_product,
     sample_root_singular_values,
 )
 from freeproj.spectra.laws import (

@@ -29,7 +29,8 @@ def table(report: OwnDataReport) -> list[str]:
     title = place + "d_eff/d".ljust(sum(widths[3:7]) + 8) + "d_eff/p"
     note = f"{report.n_words} words (n^ℓ); ℓ = 0 is the data's own kernel X^T X"
     if report.n_trials:
-        note += f"; measured: mean of {report.n_trials} draws, {report.group} bases"
+        count = "1 draw" if report.n_trials == 1 else f"{report.n_trials} draws"
+        note += f"; measured: mean of {count}, {report.group} bases"
     each = ", ".join(f"{ridge / report.n_samples:.3g}" for ridge in report.ridges)
     per_sample = f"ridge per sample (ridge/p): {each}"
     risk = [] if report.risk is None else _risk_table(report, report.risk)

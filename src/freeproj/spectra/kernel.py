@@ -5,9 +5,10 @@ For data X (d x p, one sample per column) and bases U_1, …, U_n the kernel is
     K = X^T (A^ℓ)^T A^ℓ X,    A = (U_1 + … + U_n)/√n,
 
 which equals n^-ℓ Σ_{v,w} <λ(v)X_i, λ(w)X_j> over all words of length ℓ: the words are
-never written out. Everything works on stacks of trials, in float64. Bases are float
-arrays (…, n, d, d) of matrices or integer arrays (…, n, d) of permutations with
-U[σ(j), j] = 1, as `freeproj.projection.matrices` draws them. (Section 4 of the paper.)
+never written out. (The inner products of single words are those of equation (3.1).)
+Everything works on stacks of trials, in float64. Bases are float arrays (…, n, d, d) of
+matrices or integer arrays (…, n, d) of permutations with U[σ(j), j] = 1, as
+`freeproj.projection.matrices` draws them. (Section 4 of the paper.)
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
+from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from freeproj.spectra.checks import data_matrix, real_array
+from freeproj.projection import words
+from freeproj.spectra.checks import Number, data_matrix, real_array
 
 __all__ = [
     "GROUPS",
@@ -30,8 +33,10 @@ __all__ = [
     "check_draws",
     "draw_bases",
     "draw_words",
+    "expected_inner_product",
     "gaussian_data",
     "in_threads",
+    "inner_product",
     "sample_root_singular_values",
 ]
 
@@ -105,6 +110,43 @@ def sample_root_singular_values(
     return np.concatenate(list(in_threads(work, blocks, seeds)))
 
 
+def inner_product(
+    v: ArrayLike,
+    w: ArrayLike,
+    bases: Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"],
+) -> float:
+    """Return ⟨λ(v), λ(w)⟩ = Tr(λ(v)^T λ(w))/d for given bases. (Equation 3.1.)
+
+    Letters count from 1, and -k is the inverse of k, as in `freeproj.projection.words`.
+    Integer bases are permutations.
+    """
+    bases = np.asarray(bases)
+    if bases.dtype.kind in "iu":
+        bases = (np.arange(bases.shape[-1])[:, None] == bases[:, None, :]).astype(float)
+    product = np.eye(bases.shape[-1])
+    for letter in _quotient(v, w).tolist():
+        base = bases[abs(letter) - 1]
+        product = product @ (base if letter > 0 else base.T)
+    return float(np.trace(product) / len(product))
+
+
+def expected_inner_product(v: ArrayLike, w: ArrayLike, dim: Number = np.inf) -> float:
+    """Return E⟨λ(v), λ(w)⟩ over Haar bases from O(d), up to O(1/d²).
+
+    1 if v = w in the free group, 1/d if v^-1 w is a square, and 0 otherwise
+    (Magee–Puder: only a Möbius band bounds a word once at that order). That is why
+    moments at finite d lie beside their limits.
+    """
+    quotient = _quotient(v, w)
+    if len(quotient) == 0:
+        return 1.0
+    # g u g^-1 is a square if and only if u is one.
+    while quotient[0] == -quotient[-1]:
+        quotient = quotient[1:-1]
+    half = len(quotient) // 2
+    return float(np.array_equal(quotient[:half], quotient[half:]) / dim)
+
+
 def in_threads(work: Callable, *arguments: Iterable) -> Iterator[Any]:
     """Yield work(*each) in order: one thread per core, and none inside LAPACK.
 
@@ -141,6 +183,10 @@ def gaussian_data(
     """Draw the paper's data, X_ij ~ N(0, 1/d)."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n_trials, dim, n_samples)) / np.sqrt(dim)
+
+
+def _quotient(v: ArrayLike, w: ArrayLike) -> Int[np.ndarray, " length"]:
+    return words.reduce(np.concatenate([words.inverse(v), np.asarray(w, int)]))
 
 
 def _data(X: _AnyArray, keep_ones: bool) -> np.ndarray:
