@@ -144,9 +144,7 @@ def own_data_report(
         n_trials: draws of the bases per length; 0 measures nothing.
         on_progress: called with the number of bases drawn since the last call.
     """
-    data = data_matrix(X)
-    if data.ndim != 2:
-        raise ValueError(f"`X` must be one matrix d x p, got shape {data.shape}.")
+    data = data_matrix(X, single=True)
     gamma = parameter(list(ridges), "ridges", above=0)
     n_trials = default_trials(len(data)) if n_trials is None else n_trials
     if len(lengths) == 0 or gamma.size == 0:
@@ -230,7 +228,7 @@ class _Draws(NamedTuple):
     on_progress: Callable[[int], None] | None
 
     def trial(
-        self, family: tuple, best: float | None, seed: np.random.SeedSequence
+        self, family: tuple[int, int], best: float | None, seed: np.random.SeedSequence
     ) -> tuple[np.ndarray, np.ndarray]:
         """Draw bases once; return d_eff/d for each ridge, and the left-out errors."""
         left = self.factors.left

@@ -32,6 +32,7 @@ import scipy.linalg
 from jaxtyping import Array, Float, Int
 
 from freeproj.projection import words
+from freeproj.spectra.checks import whole
 from freeproj.spectra.kernel import check_draws, draw_bases, in_threads
 
 __all__ = [
@@ -161,9 +162,7 @@ def block_moment(order: int, arrangement: np.ndarray, length: int) -> Fraction:
 
     K = λ(A)λ(A)^T/N with N rows. Orders up to 4 take seconds for 256 words.
     """
-    if order < 1:
-        raise ValueError(f"`order` must be at least 1, got {order}.")
-    if order == 1:
+    if whole(order, "order", 1) == 1:
         return Fraction(1)
     square, half = tuple(map(tuple, np.asarray(arrangement).tolist())), order // 2
     # With D self-adjoint, the trace of D^(a+b) is the inner product of D^a and D^b.

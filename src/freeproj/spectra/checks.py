@@ -21,6 +21,7 @@ __all__ = [
     "non_negative",
     "parameter",
     "real_array",
+    "whole",
 ]
 
 # One number; one number or any array of them; what arithmetic makes of these (NumPy
@@ -49,14 +50,24 @@ def real_array(value: Values, name: str) -> np.ndarray:
     return array
 
 
-def data_matrix(X: Values, name: str = "X") -> np.ndarray:
+def whole(value: Number, name: str, least: int = 0) -> int:
+    """Return an integer that is at least this large."""
+    if not isinstance(value, int | np.integer) or value < least:
+        rule = f"must be an integer, at least {least}"
+        raise ValueError(f"`{name}` {rule}, got {value!r}.")
+    return int(value)
+
+
+def data_matrix(X: Values, *, single: bool = False) -> np.ndarray:
     """Return data as a float64 array of shape (*trials, d, p), p columns in R^d."""
-    data = real_array(X, name)
+    data = real_array(X, "X")
     if data.ndim < 2:
-        rule = f"`{name}` must be a matrix, d dimensions x p samples"
+        rule = "`X` must be a matrix, d dimensions x p samples"
         raise ValueError(f"{rule}, got shape {data.shape}; one sample is (d, 1).")
+    if single and data.ndim > 2:
+        raise ValueError(f"`X` must be one matrix d x p, got shape {data.shape}.")
     if data.size == 0:
-        raise ValueError(f"`{name}` must not be empty, got shape {data.shape}.")
+        raise ValueError(f"`X` must not be empty, got shape {data.shape}.")
     return data
 
 

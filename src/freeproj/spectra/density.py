@@ -33,6 +33,7 @@ from freeproj.spectra.checks import (
     as_given,
     parameter,
     real_array,
+    whole,
 )
 
 __all__ = [
@@ -86,25 +87,17 @@ def word_moment(
     m_k = (1/k)·[w^(k-1)] (1 + w)^(k(ℓ+1)) (1 + w/n)^(-kℓ) [(c + w)^k]; for instance
     m_1 = 1 and m_2 = ℓ + 1 - ℓ/n without data.
     """
-    for name, value, least in (
-        ("order", order, 0),
-        ("n_generators", n_generators, 1),
-        ("length", length, 0),
-    ):
-        if not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(
-                f"`{name}` must be an integer, at least {least}, got {value!r}."
-            )
-    k, q = int(order), Fraction(1, int(n_generators))
+    k, length = whole(order, "order"), whole(length, "length")
+    q = Fraction(1, whole(n_generators, "n_generators", 1))
     if k == 0:
         return Fraction(1)
     words = [comb(k * (length + 1), j) for j in range(k)]
     inverse = [(-q) ** j * comb(k * length + j - 1, j) if j else 1 for j in range(k)]
-    series = _product([words, inverse], k)
+    series = np.convolve(np.array(words, object), inverse)[:k]
     if aspect is not None:
         parameter(float(aspect), "aspect", above=0)
         c = aspect if isinstance(aspect, Fraction) else Fraction(float(aspect))
-        series = _product([series, [comb(k, j) * c ** (k - j) for j in range(k)]], k)
+        series = np.convolve(series, [comb(k, j) * c ** (k - j) for j in range(k)])
     return Fraction(series[k - 1]) / k
 
 
@@ -297,12 +290,6 @@ def _critical_value(law: _Law, place: Callable, *, rises: bool = False) -> float
     w, one, other = place(0.5 * (low + high))
     words = (ell + 1) * np.log(one) - ell * np.log1p(q * w)
     return float(np.exp(words) * other / w)
-
-
-def _product(series: list[list], order: int) -> list:
-    """Multiply two power series up to w^(order-1)."""
-    first, second = series
-    return [sum(first[i] * second[j - i] for i in range(j + 1)) for j in range(order)]
 
 
 def _checked(n_generators: Number, length: Number, aspect: Number | None) -> _Law:

@@ -151,12 +151,9 @@ def effective_ridge(
 
 def data_eigenvalues(X: Num[_AnyArray, "d p"]) -> Float[np.ndarray, " d"]:
     """Return all d eigenvalues of XX^T, ascending, zeros included."""
-    data = data_matrix(X)
-    if data.ndim != 2:
-        raise ValueError(f"`X` must be one matrix d x p, got shape {data.shape}.")
-    dim = data.shape[0]
+    data = data_matrix(X, single=True)
     nonzero = np.linalg.svd(data, compute_uv=False)[::-1] ** 2
-    return np.concatenate([np.zeros(dim - len(nonzero)), nonzero])
+    return np.pad(nonzero, (len(data) - len(nonzero), 0))
 
 
 class _LimitRoot(NamedTuple):

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from freeproj.projection import words
-from freeproj.spectra.checks import Number, data_matrix, real_array
+from freeproj.spectra.checks import Number, data_matrix, real_array, whole
 
 __all__ = [
     "GROUPS",
@@ -64,7 +64,7 @@ def average_kernel(
             eigenvalue far outside; False takes that vector out of the data.
     """
     data = _data(X, keep_ones)
-    _check_length(length)
+    whole(length, "length")
     image = _apply_power(_mean_of_bases(bases, data.shape[-2]), data, length)
     return np.swapaxes(image, -1, -2) @ image
 
@@ -85,7 +85,7 @@ def sample_root_singular_values(
         X: data for all trials, or one matrix for each.
     """
     data = _data(X, keep_ones)
-    _check_length(length)
+    whole(length, "length")
     check_draws(group, n_generators=(n_generators, 1), n_trials=(n_trials, 1))
     if data.ndim > 3 or (data.ndim == 3 and len(data) != n_trials):
         raise ValueError(
@@ -249,11 +249,6 @@ def _sum_of_permutations(permutations: np.ndarray) -> np.ndarray:
     trial = np.arange(len(flat))[:, None, None]
     np.add.at(counts, (trial, flat, np.arange(dim)), 1.0)
     return counts.reshape(*trials, dim, dim)
-
-
-def _check_length(length: int) -> None:
-    if not isinstance(length, int | np.integer) or length < 0:
-        raise ValueError(f"`length` must be an integer, at least 0, got {length!r}.")
 
 
 def check_draws(group: str, **counts: tuple[int, int]) -> None:

@@ -143,10 +143,10 @@ def factorise(X: Values, target: Values, *, intercept: bool) -> Factors:
 
     Not from XX^T, which would square the condition number.
     """
-    data = data_matrix(X)
+    data = data_matrix(X, single=True)
     y = real_array(target, "target")
     y = y[:, None] if y.ndim == 1 else y
-    if data.ndim != 2 or y.shape[0] != data.shape[1] or y.ndim != 2:
+    if y.shape[0] != data.shape[1] or y.ndim != 2:
         raise ValueError(
             f"`target` must have one value (or row) for each of the {data.shape[-1]} "
             f"samples of `X`, got shape {np.shape(target)}."
