@@ -93,11 +93,12 @@ def word_moment(
         return Fraction(1)
     words = [comb(k * (length + 1), j) for j in range(k)]
     inverse = [(-q) ** j * comb(k * length + j - 1, j) if j else 1 for j in range(k)]
-    series = np.convolve(np.array(words, object), inverse)[:k]
+    series = np.convolve(np.array(words, object), np.array(inverse, object))[:k]
     if aspect is not None:
         parameter(float(aspect), "aspect", above=0)
         c = aspect if isinstance(aspect, Fraction) else Fraction(float(aspect))
-        series = np.convolve(series, [comb(k, j) * c ** (k - j) for j in range(k)])
+        data = [comb(k, j) * c ** (k - j) for j in range(k)]
+        series = np.convolve(series, np.array(data, object))
     return Fraction(series[k - 1]) / k
 
 
