@@ -106,7 +106,9 @@ def paired_changes(
     """
     if reference not in comparison.lengths:
         known = ", ".join(map(str, comparison.lengths))
-        raise ValueError(f"`reference` must be one of {known}; got {reference}.")
+        raise ValueError(
+            f"`reference` must be a length compared ({known}), got {reference}."
+        )
     if not 0 < level < 1:
         raise ValueError(f"`level` must lie in (0, 1), got {level}.")
     column, table = comparison.lengths.index(reference), comparison.table
