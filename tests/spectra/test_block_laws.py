@@ -84,5 +84,7 @@ def test_letters_have_the_moments_of_kesten_and_mckay():
 def test_raw_blocks_are_sixteen_times_a_projection():
     for order in (1, 2, 3):
         assert blocks.block_moment(order, blocks.raw(256), 4) == 16 ** (order - 1)
-    with pytest.raises(ValueError, match="`order` must be an integer, at least 1, got 0"):
+    with pytest.raises(
+        ValueError, match="`order` must be an integer, at least 1, got 0"
+    ):
         blocks.block_moment(0, TRANSPOSED, 2)
