@@ -52,6 +52,7 @@ class Answer:
     details: str = ""  # further numbers, one sentence
     power: str = ""  # where the data cannot tell: how many seeds could
     needed: str = ""  # the number of these seeds
+    also: str = ""  # what the same question's other answers are
     section: str = ""  # of the page
     opens: bool = False  # whether it is among the answers that a page opens with
     selection: str = ""  # what was compared, in words
@@ -79,7 +80,8 @@ class Answer:
             return f"Failed: {self.statement} {self.error}"
         if self.missing:
             return f"Not answered by these runs: {self.statement} Needs: {self.missing}"
-        parts = (self._said, self.numbers, self.details, self.power)
+        also = self.also and f"{self.also}."
+        parts = (self._said, self.numbers, self.details, self.power, also)
         return " ".join(part for part in parts if part)
 
     @property
@@ -92,8 +94,9 @@ class Answer:
             number = f"{amount(self.pooled.mean, self.unit)} {of_unit(self.unit)}"
             none = math.isnan(self.pooled.mean)
             told += f": {'agents do not use their observation' if none else number}"
-        needed = f"; {self.needed} seeds needed" if self.needed else ""
-        return f"{told} ({self.basis}{needed})." if self.basis else f"{told}."
+        needed = f"{self.needed} seeds needed" if self.needed else ""
+        limits = "; ".join(filter(None, (self.basis, needed, self.also)))
+        return f"{told} ({limits})." if limits else f"{told}."
 
     def noted(self, note: str) -> "Answer":
         """Return the answer with a note, if any, to what it says: "… (S5)."."""

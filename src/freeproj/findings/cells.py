@@ -108,10 +108,11 @@ class Cells:
             found.setdefault(rest, {})[key[place]] = key
         return found
 
-    def varied(self) -> list[str]:
-        """Return the axes on which cells differ."""
+    def varied(self, *without: str) -> list[str]:
+        """Return the axes on which cells differ, without these."""
         columns = zip(self.axes, *self.runs, strict=True)
-        return [axis for axis, *values in columns if len(set(values)) > 1]
+        found = (axis for axis, *values in columns if len(set(values)) > 1)
+        return [axis for axis in found if axis not in without]
 
     def where(self, keep: Callable[[Key], bool]) -> "Cells":
         """Return the cells for which `keep` is true."""

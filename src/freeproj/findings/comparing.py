@@ -19,8 +19,8 @@ from freeproj.findings.questions import Contrast, Question, Settings
 __all__ = ["compare", "compare_along", "compare_axes", "compare_sources"]
 
 # Runs that differ here are agents of different kinds: they are pooled on demand only.
-_KINDS = ("projection.family", "encoder", "observation")
-_OPPOSITE = {"more": "less than", "less": "more than", "same": "something else"}
+_KINDS = ("memory", "projection.family", "encoder", "observation")
+_OPPOSITE = {"more": "less than", "less": "more than", "same": "not the same as"}
 
 
 def compare(

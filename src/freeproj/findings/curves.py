@@ -33,7 +33,6 @@ def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
 def curve_numbers(
     cells: Cells,
     split: str = "test",
-    running_maximum: bool = False,
     on: str = "",
     over: str = "updates",
 ) -> dict[str, np.ndarray]:
@@ -46,12 +45,10 @@ def curve_numbers(
         name = metric_of("train" if split == "train" else map_of(run, on))
         column = np.asarray(run.metrics.get(name, np.full(len(run.updates), np.nan)))
         column = column * length_of(run.settings) / length_of(run.settings, split)
-        if running_maximum:
-            column = np.fmax.accumulate(column)
         places = run.updates if over == "updates" else run.metrics[over].astype(int)
         return places, column
 
-    return _rows(cells, values, over, split, running_maximum)
+    return _rows(cells, values, over, split)
 
 
 def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
@@ -65,7 +62,7 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
         last = seen[-1] if len(seen) else np.full(table.shape[1], np.nan)
         return np.arange(1, len(last) + 1), last
 
-    return _rows(cells, values, "trials", "test", False)
+    return _rows(cells, values, "trials", "test")
 
 
 def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
@@ -85,7 +82,7 @@ def cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
 
 
 def _rows(
-    cells: Cells, values: Callable, name: str, split: str, running_maximum: bool
+    cells: Cells, values: Callable, name: str, split: str
 ) -> dict[str, np.ndarray]:
     """Return the bands of all cells; `values` has the places and returns of a run."""
     found = {key: [values(run) for run in runs] for key, runs in cells.runs.items()}
@@ -102,7 +99,6 @@ def _rows(
         **{f: np.stack([getattr(bands[key], f) for key in keys]) for f in Band._fields},
         "split": np.array(split),
         "maps": np.array(sorted(maps)),
-        "running_maximum": np.array(running_maximum),
     }
 
 

@@ -129,6 +129,11 @@ def power_text(case: Case) -> tuple[str, str]:
     least, more = needed(margin), needed(margin - seen) if same else 0
     if not least:
         return "", ""
+    n_seeds = halves * min(map(len, kept.values()))
+    if max(least, more) <= n_seeds:
+        size = margin_text(question, case.unit)
+        what = f"a margin of {size} is shown" if same else f"{size} more is found"
+        return f"With {n_seeds} seeds {what} with 80 % power.", ""
     text = f"For 80 % power about {least} seeds per configuration are needed"
     if not same:
         size = margin_text(question, case.unit)

@@ -27,8 +27,7 @@ from freeproj.experiments.measures import (
     score,
 )
 from freeproj.findings.answers import Answer
-from freeproj.findings.asking import ask
-from freeproj.findings.claims import CLAIMS
+from freeproj.findings.claims import CLAIMS, ask_apart
 from freeproj.findings.comparing import compare
 from freeproj.findings.labels import map_title
 from freeproj.findings.questions import Question
@@ -113,7 +112,7 @@ class Study:
         self, settings: Mapping[str, Any] | None = None, /, **more: Any
     ) -> "Study":
         """Return the study of the runs with these settings."""
-        return type(self)(self.dataset.where(settings, **more))
+        return Study(self.dataset.where(settings, **more))
 
     def table(
         self, on: str = "", *, metric: str = "", reduce: str = "last3"
@@ -159,11 +158,14 @@ class Study:
         return compare(self.dataset, first, second, **how)
 
     def ask(self, name: str) -> Answer:
-        """Put a question of the page to these runs, by name or `module:attribute`."""
+        """Put a question of the page to these runs, by name or `module:attribute`.
+
+        Of several memories it is the first one's answer, which names the others'.
+        """
         question = CLAIMS.resolve(name)
         if not isinstance(question, Question):
             raise ValueError(f"{name!r} is not asked of runs but of an analysis.")
-        return ask(question, self.dataset)
+        return ask_apart(name, question, self.dataset)[name]
 
     def to_pandas(self) -> Any:
         """Return a row for each run, update and metric as a pandas DataFrame."""

@@ -61,12 +61,11 @@ def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answ
     found = {m: each for m, each in asked.items() if each.status == "answered"}
     if len(found) < 2:
         return {name: ask(question, dataset)}
-    (_, answer), *others = found.items()
-    also = "; ".join(f"{value_text('memory', m)}: {a.outcome}" for m, a in others)
-    told = {m: each.noted(value_text("memory", m)) for m, each in found.items()}
-    short = answer.short and f"{answer.short}; {also}"
-    first, *others = told
-    return {name: replace(told[first], short=short)} | {
+    first, *others = found
+    titles = {memory: value_text("memory", memory) for memory in found}
+    also = "; ".join(f"{titles[m]}: {found[m].outcome}" for m in others)
+    told = {m: answer.noted(titles[m]) for m, answer in found.items()}
+    return {name: replace(told[first], also=also)} | {
         f"{name}-{m.rsplit(':', 1)[-1]}": replace(told[m], opens=False) for m in others
     }
 

@@ -25,7 +25,12 @@ from matplotlib.figure import Figure
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import Cells
 from freeproj.findings.curves import curve_numbers, need_runs, trial_numbers
-from freeproj.findings.labels import map_title, settings_text, task_title
+from freeproj.findings.labels import (
+    map_title,
+    settings_text,
+    task_title,
+    value_text,
+)
 from freeproj.report.figures.panels import draw_panels, mean_text, one_panel
 from freeproj.storage.saved import Numbers
 
@@ -41,7 +46,6 @@ def compute(
     task: str = "",
     protocol: str = "projection",
     on: str = "",
-    running_maximum: bool = False,
 ) -> dict[str, np.ndarray]:
     """Return the curves of all cells of a dataset, a row each.
 
@@ -68,30 +72,26 @@ def compute(
     if show == "agents":
         return _agents(cells)
     if show == "study":
-        return _study(cells, on or dataset.test_map)
+        on = on or dataset.test_map
+        numbers = curve_numbers(cells, on=on)
+        names = {
+            cells.label(key): settings_text(
+                {axis: cells.settings(key)[axis] for axis in cells.varied("task")}
+            )
+            for key in cells.runs
+        }
+        lines = [names[name] or "all runs" for name in numbers["name"].tolist()]
+        return one_panel(numbers, lines) | {"on": np.array(map_title(on))}
     if show != "both":
-        return curve_numbers(cells, show, running_maximum, on)
-    train, test = (curve_numbers(cells, s, running_maximum, on) for s in _SPLITS)
+        return curve_numbers(cells, show, on)
+    train, test = (curve_numbers(cells, split, on) for split in _SPLITS)
     return {**{f"train_{name}": column for name, column in train.items()}, **test}
 
 
-def _study(cells: Cells, on: str) -> dict[str, np.ndarray]:
-    numbers = curve_numbers(cells, on=on)
-    keys = [cells.settings(key, "task") for key in cells.runs]
-    varied = [axis for axis in keys[0] if len({str(key[axis]) for key in keys}) > 1]
-    names = {
-        cells.label(key): settings_text({a: cells.settings(key)[a] for a in varied})
-        for key in cells.runs
-    }
-    lines = [names[name] or "all runs" for name in numbers["name"].tolist()]
-    return one_panel(numbers, lines) | {"on": np.array(map_title(on))}
-
-
 def _agents(cells: Cells) -> dict[str, np.ndarray]:
-    """Return the curves of the tasks in which several kinds of agents were trained.
+    """Return the curves of the tasks with a frame and both ordinary agents.
 
-    Tasks with a frame and both ordinary agents come first; if there are none, all that
-    have a frame.
+    If there are none, of all tasks with a frame; memories stand in rows of their own.
     """
     named = {key: _agent(cells.settings(key)) for key in cells.runs}
     agents: dict[str, set[str]] = {}
@@ -104,7 +104,12 @@ def _agents(cells: Cells) -> dict[str, np.ndarray]:
     kept = cells.where(lambda key: bool(named[key]) and cells.task(key) in shown)
     numbers = curve_numbers(kept, on="random", over="steps")
     numbers["steps"] = numbers["steps"] / 1e6
-    return one_panel(numbers, [named[key] for key in kept.runs], _AGENTS)
+    labelled = {kept.label(key): key for key in kept.runs}
+    keys = [labelled[name] for name in numbers["name"].tolist()]
+    memories = [value_text("memory", kept.get(key, "memory")) for key in keys]
+    panels = memories if len(set(memories)) > 1 else [""] * len(keys)
+    lines = one_panel(numbers, [named[key] for key in keys], _AGENTS)
+    return lines | {"panel": np.array(panels)}
 
 
 def _agent(settings: Mapping[str, Any]) -> str:
@@ -122,20 +127,18 @@ def _agent(settings: Mapping[str, Any]) -> str:
 def draw(numbers: Numbers) -> Figure:
     """Draw tasks beside each other and other settings below each other."""
     told = mean_text(numbers["n_runs"])
-    kind = "largest return so far" if numbers["running_maximum"] else "return"
+    share: dict[str, Any] = {"per_trial": True, "ylabel": "return per trial"}
     if "trials" in numbers:
         figure = draw_panels(numbers, "trials", per_trial=True)
         title = f"Return of each trial of an episode, last evaluation: {told}"
     elif "steps" in numbers:
-        figure = draw_panels(
-            numbers, "steps", per_trial=True, ylabel="return per trial"
-        )
+        figure = draw_panels(numbers, "steps", **share)
         for axes in figure.axes:
             axes.set_xlabel("million steps")
-        figure.set_figheight(2.9)
+        figure.set_figheight(1.45 + 1.45 * len(set(numbers["panel"].tolist())))
         title = f"On projections not seen in training: {told}"
     elif "on" in numbers:
-        figure = draw_panels(numbers, per_trial=True, ylabel="return per trial")
+        figure = draw_panels(numbers, **share)
         n_lines = len(set(numbers["line"].tolist()))
         figure.set_figheight(2.4 + 0.16 * n_lines)  # the legend stands below
         title = f"On {numbers['on']}: {told}"
@@ -144,10 +147,10 @@ def draw(numbers: Numbers) -> Figure:
         task, parts = str(numbers["task"][0]), {"train": train, "test": numbers}
         columns = [(title, parts[split], task) for split, title in _SPLITS.items()]
         figure = draw_panels(numbers, columns=columns, ylabel="return of an episode")
-        title = f"{task_title(task)}: {kind}, {told}"
+        title = f"{task_title(task)}: return, {told}"
     else:
         figure = draw_panels(numbers)
         which = "Held-out" if numbers["split"] == "test" else "Training"
-        title = f"{which} {kind} of an episode: {told}"
+        title = f"{which} return of an episode: {told}"
     figure.suptitle(title, fontsize=8.5)
     return figure

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -105,7 +105,7 @@ class Grid:
         """All rows."""
         return [row for group in self.groups for row in group]
 
-    def without_empty(self) -> Self:
+    def without_empty(self) -> "Grid":
         """Drop the columns that are empty in every row."""
         rows = [row for row in self.rows if any(row[1:])]
         return self._keep(
@@ -114,7 +114,7 @@ class Grid:
             if not column.rank or any(row[i] not in ("", NONE) for row in rows)
         )
 
-    def within(self, width: int) -> Self:
+    def within(self, width: int) -> "Grid":
         """Drop columns until the rest fits; a note names them."""
         rows = [row for row in self.rows if any(row[1:])]
         names = [column.name for column in self.columns]
@@ -131,12 +131,12 @@ class Grid:
         said = f"Not shown at this width: {', '.join(dropped)} (--wide shows all)."
         return replace(self._keep(kept), notes=[*self.notes, said])
 
-    def _keep(self, places: Iterable[int]) -> Self:
+    def _keep(self, places: Iterable[int]) -> "Grid":
         kept = list(places)
         cut = [[tuple(row[i] for i in kept) for row in group] for group in self.groups]
         return replace(self, columns=tuple(self.columns[i] for i in kept), groups=cut)
 
-    def printable(self) -> Self:
+    def printable(self) -> "Grid":
         """Escape control characters and line ends: names come from files of others."""
         columns = (each._replace(name=printable(each.name)) for each in self.columns)
         groups = [[tuple(map(printable, row)) for row in g] for g in self.groups]

@@ -28,7 +28,7 @@ from freeproj.findings.questions import Contrast, Question
 from freeproj.findings.selection import kind
 from freeproj.report.tables import grid
 from freeproj.report.tables.grid import NONE, Column, Grid, Row, number_text, span_text
-from freeproj.stats import Audit, ChanceLine, chance_lines
+from freeproj.stats import ChanceLine, chance_lines
 from freeproj.stats.intervals import Summary, summarise
 
 __all__ = ["ResultRecord", "result_records", "results_grid"]
@@ -46,35 +46,35 @@ class ResultRecord:
     score: Summary  # of the last three evaluations
     mmer: Summary
     difference: Finding | None  # against ℓ = 1
-    audit: Audit
+    uses_observation: bool | None
     levels: Levels
     by_chance: ChanceLine | None  # of a policy that never learns, the largest
     budget: tuple[int, int]  # updates of the shortest and of the longest run
     steps: int  # of the environments in an update
-    n_unfinished: float  # share of episodes that did not end
+    unfinished: float  # share of episodes that did not end
     without_verdict: str  # why there is none
     sees_reward: bool
 
     def flat(self) -> dict[str, Any]:
         """Return plain columns, for CSV and JSON."""
         keys = ("n", "mean", "std", "median", "iqm")
-        gap, luck = self.difference, self.by_chance
-        ends = (gap and gap.interval) or (_NAN, _NAN)
+        gap, chance = self.difference, self.by_chance
+        low, high, *_ = (gap and gap.interval) or (_NAN, _NAN)
         levels = ("chance", "blind", "headroom", "ceiling")
         return {
             **self.settings,
             **grid.flat_summary("score", self.score, *keys),
             **grid.flat_summary("mmer", self.mmer, *keys),
             "difference": gap.value if gap else _NAN,
-            **{"difference_low": ends[0], "difference_high": ends[1]},
+            **{"difference_low": low, "difference_high": high},
             "difference_unit": gap.unit if gap else "",
             "verdict": self.without_verdict or (str(gap.outcome) if gap else ""),
-            "uses_observation": self.audit.uses_observation,
+            "uses_observation": self.uses_observation,
             **{name: getattr(self.levels, name) for name in levels},
-            "chance_mmer": luck.mmer if luck else _NAN,
-            "chance_mmer_policy": luck.policy if luck else "",
+            "chance_mmer": chance.mmer if chance else _NAN,
+            "chance_mmer_policy": chance.policy if chance else "",
             **{"updates_min": self.budget[0], "updates_max": self.budget[1]},
-            "unfinished": self.n_unfinished,
+            "unfinished": self.unfinished,
         }
 
 
@@ -82,33 +82,10 @@ def result_records(
     dataset: Dataset, protocol: str = "projection"
 ) -> list[ResultRecord]:
     """Return all cells of a dataset, in the order of their axes."""
-    cells = make_cells(dataset, protocol)
-    compared = _compared(dataset, protocol)
-    records = []
-    for key, runs in cells.runs.items():
-        updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
-        ended, cut = (_episodes(cells, key, f"n_{n}finished") for n in ("", "un"))
-        n_ended, n_cut = (float(np.concatenate(count).sum()) for count in (ended, cut))
-        gap, settings = compared.get(runs[0]), runs[0].settings
-        without = "" if gap or cells.length(key) == 1 else "no run with ℓ = 1"
-        if gap and gap.interval is None and gap.seeds is None:
-            without = _IGNORING
-        record = ResultRecord(
-            settings=cells.settings(key),
-            score=summarise(list(cells.scores(key).values())),
-            mmer=summarise(list(cells.scores(key, reduce="max").values())),
-            difference=gap,
-            audit=uses_observation(cells, [key]),
-            levels=cells.levels(key),
-            by_chance=_by_chance(cells.levels(key), ended),
-            budget=(min(updates), max(updates)),
-            steps=int(settings.get("n_envs", 0)) * int(settings.get("n_steps", 0)),
-            n_unfinished=n_cut / (n_ended + n_cut) if n_ended + n_cut else _NAN,
-            without_verdict=without,
-            sees_reward=bool(settings.get("previous_reward", False)),
-        )
-        records.append(record)
-    return records
+    cells, compared = make_cells(dataset, protocol), _compared(dataset, protocol)
+    return [
+        _record(cells, key, compared.get(runs[0])) for key, runs in cells.runs.items()
+    ]
 
 
 def results_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
@@ -130,12 +107,35 @@ def results_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
     return Grid(title, columns, groups, _notes(records, dataset))
 
 
-def _episodes(cells: Cells, key: Key, name: str) -> list[np.ndarray]:
-    """Return a count of the evaluations of each run."""
-    return [
-        np.nan_to_num(run.metrics.get(f"test/{map_of(run)}/episodes/{name}", []))
-        for run in cells.runs[key]
-    ]
+def _record(cells: Cells, key: Key, gap: Finding | None) -> ResultRecord:
+    runs, levels = cells.runs[key], cells.levels(key)
+    settings = runs[0].settings
+    updates = [int(run.updates[-1]) if len(run.updates) else 0 for run in runs]
+    ended, cut = (
+        [
+            np.nan_to_num(run.metrics.get(f"test/{map_of(run)}/episodes/{count}", []))
+            for run in runs
+        ]
+        for count in ("n_finished", "n_unfinished")
+    )
+    n_ended, n_cut = (float(np.concatenate(count).sum()) for count in (ended, cut))
+    without = "" if gap or cells.length(key) == 1 else "no run with ℓ = 1"
+    if gap and gap.interval is None and gap.seeds is None:
+        without = _IGNORING
+    return ResultRecord(
+        settings=cells.settings(key),
+        score=summarise(list(cells.scores(key).values())),
+        mmer=summarise(list(cells.scores(key, reduce="max").values())),
+        difference=gap,
+        uses_observation=uses_observation(cells, [key]).uses_observation,
+        levels=levels,
+        by_chance=_by_chance(levels, ended),
+        budget=(min(updates), max(updates)),
+        steps=int(settings.get("n_envs", 0)) * int(settings.get("n_steps", 0)),
+        unfinished=n_cut / (n_ended + n_cut) if n_ended + n_cut else _NAN,
+        without_verdict=without,
+        sees_reward=bool(settings.get("previous_reward", False)),
+    )
 
 
 def _by_chance(levels: Levels, ended: list[np.ndarray]) -> ChanceLine | None:
@@ -144,12 +144,9 @@ def _by_chance(levels: Levels, ended: list[np.ndarray]) -> ChanceLine | None:
     n_evaluations = round(np.mean([len(each) for each in seen])) if seen else 0
     if not levels.luck or not n_evaluations:
         return None
-    return chance_lines(
-        levels.luck,
-        n_episodes=max(1, round(np.concatenate(seen).mean())),
-        n_evaluations=n_evaluations,
-        ceiling=levels.ceiling,
-    )[0]
+    n_episodes = max(1, round(np.concatenate(seen).mean()))
+    tests = {"n_episodes": n_episodes, "n_evaluations": n_evaluations}
+    return chance_lines(levels.luck, ceiling=levels.ceiling, **tests)[0]
 
 
 def _compared(dataset: Dataset, protocol: str) -> dict[RunRecord, Finding]:
@@ -166,11 +163,11 @@ def _compared(dataset: Dataset, protocol: str) -> dict[RunRecord, Finding]:
     for run in runs.runs:
         together = (kind(run.settings), run.settings.get("memory"))
         parts.setdefault(together, []).append(run)
-    found = {}
-    for part in parts.values():
-        answer = ask(question, dataclasses.replace(runs, runs=tuple(part)))
-        found |= {finding.run: finding for finding in answer.findings}
-    return found
+    return {
+        finding.run: finding
+        for part in parts.values()
+        for finding in ask(question, dataclasses.replace(runs, runs=(*part,))).findings
+    }
 
 
 def _task_rows(
@@ -182,9 +179,7 @@ def _task_rows(
     if most := max(r.budget[1] * r.steps for r in records):
         updates += f" ({most / 1e6:.2g} M steps)"
     heading = f"{labels.task_title(str(first.settings['task']))}: {trials}, {updates}"
-    rows = [(heading, *[""] * (len(columns) - 1))]
     several = len({record.settings["memory"] for record in records}) > 1
-    rows += [_row(record, axes, several) for record in records]
     lines = [("chance", levels.chance, _NAN)]
     chances = [record.by_chance for record in records if record.by_chance is not None]
     if chances:
@@ -194,16 +189,20 @@ def _task_rows(
     if first.sees_reward:
         lines.append(("reward only", levels.reward_only, _NAN))
     lines += [("ceiling", levels.ceiling, _NAN), *_paper_rows(records)]
-    for label, value, mmer in lines:
-        told = {"return [95 %]": value, "MMER": mmer}
-        cells = [told.get(column.name, _NAN) for column in columns[1:]]
-        if not math.isnan(value):
-            texts = ("" if math.isnan(each) else number_text(each) for each in cells)
-            rows.append((f"  {label}", *texts))
-    return rows
+    told = [
+        {"method": f"  {label}", "return [95 %]": number_text(value)}
+        | ({} if math.isnan(mmer) else {"MMER": number_text(mmer)})
+        for label, value, mmer in lines
+        if not math.isnan(value)
+    ]
+    return [
+        (heading, *[""] * (len(columns) - 1)),
+        *(_row(record, axes, several) for record in records),
+        *(tuple(line.get(column.name, "") for column in columns) for line in told),
+    ]
 
 
-def _paper_rows(records: list[ResultRecord]) -> list[tuple[str, float, float]]:
+def _paper_rows(records: Sequence[ResultRecord]) -> list[tuple[str, float, float]]:
     """Return the paper's rows of this task, for the memories that were run."""
     task, n_trials = str(records[0].settings["task"]), records[0].levels.n_trials
     found = []
@@ -229,12 +228,12 @@ def _row(record: ResultRecord, axes: Sequence[str], with_memory: bool) -> Row:
         f"{score.n}{total}",
         mean if ends == NONE else f"{mean} {ends}",
         _difference(record),
-        {True: "yes", False: "no", None: NONE}[record.audit.uses_observation],
+        {True: "yes", False: "no", None: NONE}[record.uses_observation],
         number_text(mmer.mean) + f" ± {number_text(mmer.std)}" * (mmer.n > 1),
         number_text(score.median),
         number_text(score.iqm),
         span_text(record.budget),
-        NONE if math.isnan(record.n_unfinished) else f"{record.n_unfinished:.0%}",
+        NONE if math.isnan(record.unfinished) else f"{record.unfinished:.0%}",
     )
 
 
@@ -252,13 +251,10 @@ def _difference(record: ResultRecord) -> str:
     gap = record.difference
     if gap is None or math.isnan(gap.value):
         return NONE if record.without_verdict else ""
-    scale, unit = (100, " %") if gap.unit == HEADROOM else (1, "")
-    digits = 0 if unit else 3
+    scale, digits, unit = (100, 0, " %") if gap.unit == HEADROOM else (1, 3, "")
     text = f"{scale * gap.value:+.{digits}f}{unit}"
-    if gap.interval is None:
-        return text
-    low, high = (f"{scale * end:.{digits}f}" for end in gap.interval[:2])
-    return f"{text} [{low}, {high}]"
+    ends = [f"{scale * end:.{digits}f}" for end in (gap.interval or ())[:2]]
+    return f"{text} [{', '.join(ends)}]" if ends else text
 
 
 def _notes(records: Sequence[ResultRecord], dataset: Dataset) -> list[str]:
