@@ -7,7 +7,7 @@ import pytest
 from fake_dataset import fake_dataset
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import make_cells
-from freeproj.findings.curves import curve_numbers
+from freeproj.findings.figure_numbers import curve_numbers
 
 
 def test_axes_are_what_differs_beside_task_memory_and_length():

@@ -26,7 +26,7 @@ from freeproj.stats import Judged, Outcome, Verdict, rule_text, verdict
 __all__ = ["ask"]
 
 
-_REPEATED = ("name", "statement", "source", "study", "section")  # of the question
+_REPEATED = ("name", "statement", "source", "study", "section", "opens")
 
 
 class _MissingError(LookupError):
@@ -94,7 +94,6 @@ def _told(case: Case) -> Answer:
         selection=telling.selection_text(case),
         unit=case.unit,
         pooled=judged.pooled,
-        opens=question.opens,
         **{name: getattr(question, name) for name in _REPEATED},
     )
 
@@ -191,12 +190,5 @@ def _findings(case: Case) -> Iterator[Finding]:
             nothing = Outcome.OPEN, math.nan, None, unit, why
             yield Finding(each.about, *nothing, run=run)
         else:
-            judged = (
-                cell.outcome,
-                cell.mean,
-                cell.interval,
-                unit,
-                cell.reason,
-                each.remark,
-            )
-            yield Finding(each.about, *judged, thresholds, cell.n, run)
+            judged = (cell.outcome, cell.mean, cell.interval, unit, cell.reason)
+            yield Finding(each.about, *judged, each.remark, thresholds, cell.n, run)

@@ -20,8 +20,8 @@ from freeproj.experiments.measures import (
     score,
     tested_maps,
 )
-from freeproj.findings.baselines import Levels, episode_levels
 from freeproj.findings.labels import ordered_tasks, settings_text
+from freeproj.findings.numbers import Levels, episode_levels
 
 __all__ = ["Cells", "Key", "make_cells"]
 

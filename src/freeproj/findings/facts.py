@@ -54,11 +54,12 @@ def study_facts(dataset: Dataset) -> StudyFacts:
     trials = [length_of(each) for each in settings]
     per_update = [int(s.get("n_envs", 0)) * int(s.get("n_steps", 0)) for s in settings]
     seconds = [run.seconds for run in runs if not math.isnan(run.seconds)]
+    values = {a: [value_text(a, value) for value in dataset.values(a)] for a in axes}
     return StudyFacts(
         runs=run_counts(dataset),
         n_runs=len(runs) + len(dataset.set_aside),
         n_finished=dataset.n_finished,
-        axes=tuple((axis_name(axis), _values(dataset, axis)) for axis in axes),
+        axes=tuple((axis_name(axis), ", ".join(values[axis])) for axis in axes),
         seeds=(min(seeds), max(seeds)),
         trials=(min(trials), max(trials)),
         updates=(min(updates), max(updates)),
@@ -90,10 +91,6 @@ def versions() -> dict[str, str]:
         with contextlib.suppress(PackageNotFoundError):  # not installed, so not used
             found[name] = version(name)
     return found
-
-
-def _values(dataset: Dataset, axis: str) -> str:
-    return ", ".join(value_text(axis, value) for value in dataset.values(axis))
 
 
 def _text(value: Any) -> str:

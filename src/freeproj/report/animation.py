@@ -21,7 +21,7 @@ _WIDTH, _MARGIN = 600, 20.0
 _LINE, _CELL, _BAR = 16, 24, 76  # heights: of a line, of a cell, of the bars
 _PICTURE = 240  # height of the task
 _INK, _FAINT, _GOOD, _BAD = "#222222", "#767676", "#1a7f37", "#b42318"
-_STEPS_PER_SECOND = 5
+_MILLISECONDS = 200  # for each step
 _MOST_FRAMES = 600
 _MOST_CELLS = 64  # entries of an observation that are drawn
 # Replacements for where no font with these signs is installed.
@@ -38,12 +38,12 @@ def save_gif(
     path, frames = Path(path), _thinned(list(frames))
     seen = max(float(np.abs(frame.seen).max(initial=0)) for frame in frames) or 1.0
     most = scale or max(abs(r) for frame in frames for r in frame.returns) or 1.0
-    images = [_draw_frame(frame, title, seen, most).quantize(64) for frame in frames]
-    milliseconds = 1000 // _STEPS_PER_SECOND
+    first, *rest = (
+        _draw_frame(each, title, seen, most).quantize(64) for each in frames
+    )
     # Hold the end of a trial for a moment, and the end of the episode for longer.
-    times = [milliseconds * (3 if frame.trial_ended else 1) for frame in frames]
+    times = [_MILLISECONDS * (3 if frame.trial_ended else 1) for frame in frames]
     how = {"save_all": True, "duration": [*times[:-1], 3000], "loop": 0}
-    first, *rest = images
     write_atomically(
         path, lambda file: first.save(file, "GIF", append_images=rest, **how)
     )
@@ -52,9 +52,12 @@ def save_gif(
 
 def _thinned(frames: list[Frame]) -> list[Frame]:
     """Leave out frames of long episodes, but never the end of a trial."""
-    step = -(-len(frames) // _MOST_FRAMES)
-    shown = [each for i, each in enumerate(frames) if i % step == 0 or each.trial_ended]
-    return shown if shown[-1] is frames[-1] else [*shown, frames[-1]]
+    step, end = -(-len(frames) // _MOST_FRAMES), len(frames) - 1
+    return [
+        frame
+        for place, frame in enumerate(frames)
+        if place % step == 0 or frame.trial_ended or place == end
+    ]
 
 
 def _draw_frame(frame: Frame, title: str, largest: float, scale: float) -> Image.Image:

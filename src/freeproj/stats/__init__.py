@@ -39,17 +39,9 @@ from freeproj.stats.verdicts import (
     verdict,
 )
 
-__all__ = [
-    "EXPECTS",
-    "LEVEL",
-    "REDUCTIONS",
-    "Audit",
-    "Band",
-    "ChanceLine",
-    "HalfChoice",
-]
-__all__ += ["Interval", "Judged", "Mean", "Outcome", "Summary", "Verdict", "audit"]
-__all__ += ["band", "chance_lines", "differences", "expected_maximum", "half_choice"]
-__all__ += ["interval", "iqm", "last", "mean_of", "mmer", "pooled_mean", "power_line"]
-__all__ += ["rule_text", "running_maximum", "seeds_needed", "smallest_effect"]
-__all__ += ["summarise", "verdict"]
+__all__ = ["EXPECTS", "LEVEL", "REDUCTIONS", "Audit", "Band", "ChanceLine"]
+__all__ += ["HalfChoice", "Interval", "Judged", "Mean", "Outcome", "Summary", "Verdict"]
+__all__ += ["audit", "band", "chance_lines", "differences", "expected_maximum"]
+__all__ += ["half_choice", "interval", "iqm", "last", "mean_of", "mmer", "pooled_mean"]
+__all__ += ["power_line", "rule_text", "running_maximum", "seeds_needed"]
+__all__ += ["smallest_effect", "summarise", "verdict"]

@@ -5,8 +5,7 @@ return μ ± σ every evaluation is a mean of m draws, and MMER is the largest o
 means: about μ + σ/√m · E max(Z_1, …, Z_k), with nothing learned. Evaluations are taken
 as independent; where they share decks and starts, chance MMER is smaller.
 
-The luckiest of several such policies is the one to beat: an MMER below the luckiest
-one's shows nothing learned.
+An MMER below the largest of several such policies shows nothing learned.
 """
 
 import functools
@@ -28,13 +27,6 @@ class ChanceLine(NamedTuple):
     mmer: float
     n_episodes: int
     n_evaluations: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.policy} policy: an episode returns {self.mean:.2f} ± {self.std:.2f}"
-            f", MMER over {self.n_evaluations} evaluations of {self.n_episodes} "
-            f"episodes {self.mmer:.2f} by luck alone"
-        )
 
 
 def expected_maximum(n: int, mean: float | int = 0.0, std: float | int = 1.0) -> float:
@@ -60,7 +52,7 @@ def chance_lines(
     n_evaluations: int,
     ceiling: float = math.inf,
 ) -> list[ChanceLine]:
-    """Return the chance MMER of policies that never learn, the luckiest first.
+    """Return the chance MMER of policies that never learn, the largest first.
 
     An evaluation's mean has variance between² + within²/m.
 

@@ -29,9 +29,6 @@ class Interval(NamedTuple):
     n: int
     method: str  # one of `METHODS`
 
-    def __contains__(self, value: object) -> bool:
-        return bool(isinstance(value, int | float) and self.low <= value <= self.high)
-
 
 class Summary(NamedTuple):
     """What the seeds of one cell say together."""
@@ -101,15 +98,9 @@ def summarise(values: ArrayLike) -> Summary:
     n, nan = seen.size, float("nan")
     if n == 0:
         return Summary(0, n_all, nan, nan, nan, nan, None)
-    return Summary(
-        n=n,
-        n_missing=n_all - n,
-        mean=float(seen.mean()),
-        std=float(seen.std(ddof=1)) if n > 1 else nan,
-        median=float(np.median(seen)),
-        iqm=float(iqm(seen)),
-        interval=interval(seen),
-    )
+    std = float(seen.std(ddof=1)) if n > 1 else nan
+    middle = (float(np.median(seen)), float(iqm(seen)))
+    return Summary(n, n_all - n, float(seen.mean()), std, *middle, interval(seen))
 
 
 def band(values: Float[np.ndarray, "seeds points"], level: float = 0.95) -> Band:

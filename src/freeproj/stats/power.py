@@ -78,13 +78,13 @@ def power_line(n_seeds: int, n_cells: int, power: float = 0.8) -> str:
     """Return one line on what a study of so many seeds and cells can find."""
     seeds = f"{n_seeds} seed" + "s" * (n_seeds != 1)
     cells = f"{n_cells} comparison" + "s" * (n_cells != 1)
-    alone = smallest_effect(n_seeds, n_cells=n_cells, power=power)
-    if math.isinf(alone):
-        return (
-            f"{seeds}, {cells}: too few seeds for a verdict; at least {FEWEST_SEEDS} "
-            "paired seeds are needed."
-        )
-    return (
-        f"{seeds}, {cells}: a difference of {alone:.2g} standard deviations (of the "
-        f"paired differences) is found with {power:.0%} power."
+    least = smallest_effect(n_seeds, n_cells=n_cells, power=power)
+    told = (
+        f"too few seeds for a verdict; at least {FEWEST_SEEDS} paired seeds are needed"
     )
+    if not math.isinf(least):
+        told = (
+            f"a difference of {least:.2g} standard deviations (of the paired "
+            f"differences) is found with {power:.0%} power"
+        )
+    return f"{seeds}, {cells}: {told}."

@@ -11,7 +11,7 @@ from freeproj.findings.claims.analyses import (
     longer_words_help_lsmdp,
     theory_matches,
 )
-from freeproj.report.figures import effective_dimension, kernel_spectra, lsmdp
+from freeproj.report.figures import kernel, lsmdp
 from freeproj.stats import Outcome
 
 HOLDS, FAILS, OPEN = Outcome.HOLDS, Outcome.FAILS, Outcome.OPEN
@@ -19,12 +19,13 @@ HOLDS, FAILS, OPEN = Outcome.HOLDS, Outcome.FAILS, Outcome.OPEN
 
 @pytest.fixture(scope="module")
 def dimension():
-    return effective_dimension.compute(dim=32, n_samples=32, n_trials=160, n_ridges=3)
+    return kernel.compute(dim=32, n_samples=32, n_trials=160, n_ridges=3)
 
 
 @pytest.fixture(scope="module")
 def spectra():
-    return kernel_spectra.compute(lengths=(1, 4), dim=32, n_samples=32, n_trials=64)
+    sizes = {"dim": 32, "n_samples": 32, "n_trials": 64}
+    return kernel.compute("spectra", lengths=(1, 4), **sizes)
 
 
 @pytest.fixture(scope="module")

@@ -23,14 +23,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings import labels
 from freeproj.findings.cells import Cells
-from freeproj.findings.curves import curve_numbers, need_runs, trial_numbers
-from freeproj.findings.labels import (
-    map_title,
-    settings_text,
-    task_title,
-    value_text,
-)
+from freeproj.findings.figure_numbers import curve_numbers, need_runs, trial_numbers
 from freeproj.report.figures.panels import draw_panels, mean_text, one_panel
 from freeproj.storage.saved import Numbers
 
@@ -75,13 +70,13 @@ def compute(
         on = on or dataset.test_map
         numbers = curve_numbers(cells, on=on)
         names = {
-            cells.label(key): settings_text(
+            cells.label(key): labels.settings_text(
                 {axis: cells.settings(key)[axis] for axis in cells.varied("task")}
             )
             for key in cells.runs
         }
         lines = [names[name] or "all runs" for name in numbers["name"].tolist()]
-        return one_panel(numbers, lines) | {"on": np.array(map_title(on))}
+        return one_panel(numbers, lines) | {"on": np.array(labels.map_title(on))}
     if show != "both":
         return curve_numbers(cells, show, on)
     train, test = (curve_numbers(cells, split, on) for split in _SPLITS)
@@ -106,7 +101,7 @@ def _agents(cells: Cells) -> dict[str, np.ndarray]:
     numbers["steps"] = numbers["steps"] / 1e6
     labelled = {kept.label(key): key for key in kept.runs}
     keys = [labelled[name] for name in numbers["name"].tolist()]
-    memories = [value_text("memory", kept.get(key, "memory")) for key in keys]
+    memories = [labels.value_text("memory", kept.get(key, "memory")) for key in keys]
     panels = memories if len(set(memories)) > 1 else [""] * len(keys)
     lines = one_panel(numbers, [named[key] for key in keys], _AGENTS)
     return lines | {"panel": np.array(panels)}
@@ -147,7 +142,7 @@ def draw(numbers: Numbers) -> Figure:
         task, parts = str(numbers["task"][0]), {"train": train, "test": numbers}
         columns = [(title, parts[split], task) for split, title in _SPLITS.items()]
         figure = draw_panels(numbers, columns=columns, ylabel="return of an episode")
-        title = f"{task_title(task)}: return, {told}"
+        title = f"{labels.task_title(task)}: return, {told}"
     else:
         figure = draw_panels(numbers)
         which = "Held-out" if numbers["split"] == "test" else "Training"

@@ -14,7 +14,7 @@ from freeproj.findings.answers import Answer
 from freeproj.published import load, names
 from freeproj.report.figures import FIGURES, OURS, FigureSpec, find, make_figure
 from freeproj.report.page import content
-from freeproj.report.page.content import Part, Picture
+from freeproj.report.page.content import Picture
 from freeproj.report.page.html import write_page
 
 __all__ = ["Report", "make_report", "shipped"]
@@ -31,14 +31,11 @@ class Report(NamedTuple):
 class _Job(NamedTuple):
     """A figure to draw, and from what."""
 
+    name: str
     kind: str  # `own`, `published` or `analyses`
     spec: FigureSpec
     folder: Path
     studies: Sequence[Dataset | None]  # to try, best first; analyses need none
-
-    @property
-    def name(self) -> str:
-        return self.spec.name
 
 
 def make_report(
@@ -74,11 +71,15 @@ def make_report(
         elif job.kind != "published":
             missing[job.name] = why
     drawn["analyses"] += _earlier(out, drawn["analyses"])
-    told = content.published_part(published, drawn["published"]) if published else None
+    known = content.published_part(published, drawn["published"]) if published else None
     mine = content.own_part(own, drawn["own"], questions) if own is not None else None
     rest = content.analyses_part(drawn["analyses"])
-    page = write_page(out / "report.html", told, mine, rest, missing)
-    return Report(page, _conclusions([mine, told, rest]), missing)
+    page = write_page(out / "report.html", known, mine, rest, missing)
+    there = [part for part in (mine, known, rest) if part is not None]
+    first = [answer for part in there for answer in part.opening]
+    others = [answer for part in there for answer in part.claims.values()]
+    told = [a for a in others if a.status == "answered" and a not in first]
+    return Report(page, (*first, *told), missing)
 
 
 def shipped() -> list[Dataset]:
@@ -103,19 +104,16 @@ def _jobs(
     jobs = []
     for spec in specs:
         if not spec.needs_runs:
-            jobs.append(_Job("analyses", spec, out, [None]))
+            jobs.append(_Job(spec.name, "analyses", spec, out, [None]))
             continue
         if studies and not spec.own:
-            order = _by_preference(studies, spec.study)
-            jobs.append(_Job("published", spec, out / "published", order))
+            best = sorted(  # the study that it shows best, then those with most runs
+                studies, key=lambda s: (s.meta.get("study") != spec.study, -len(s))
+            )
+            jobs.append(_Job(spec.name, "published", spec, out / "published", best))
         if own is not None:
-            jobs.append(_Job("own", spec, out, [own]))
+            jobs.append(_Job(spec.name, "own", spec, out, [own]))
     return jobs
-
-
-def _by_preference(studies: Sequence[Dataset], wanted: str) -> list[Dataset]:
-    """Return the studies, the wanted one first, then those with most runs."""
-    return sorted(studies, key=lambda s: (s.meta.get("study") != wanted, -len(s)))
 
 
 def _draw(job: _Job) -> tuple[Picture | None, str]:
@@ -149,12 +147,3 @@ def _earlier(out: Path, drawn: Sequence[Picture]) -> list[Picture]:
 
 def _is_there(png: Path) -> bool:
     return png.exists() and png.with_suffix(".npz").exists()
-
-
-def _conclusions(parts: Sequence[Part | None]) -> tuple[Answer, ...]:
-    """Return what each part opens with, then its other answers."""
-    there = [part for part in parts if part is not None]
-    first = [answer for part in there for answer in part.opening]
-    rest = [answer for part in there for answer in part.claims.values()]
-    told = (a for a in rest if a.status == "answered" and a not in first)
-    return (*first, *told)

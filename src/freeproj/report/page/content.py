@@ -39,12 +39,10 @@ class Picture:
 
     @property
     def name(self) -> str:
-        """The figure's name."""
         return self.spec.name
 
     @property
     def numbers(self) -> Numbers:
-        """The numbers that were drawn."""
         return load_numbers(self.png.with_suffix(".npz"))
 
     @property

@@ -17,6 +17,7 @@ from typing import Any
 import jinja2
 import markupsafe
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.facts import versions
@@ -28,10 +29,8 @@ from freeproj.storage.saved import Numbers
 
 __all__ = ["disk_data", "forests", "script_json", "write_page"]
 
-_MARKED = {
-    term: f'<abbr title="{markupsafe.escape(meaning)}" tabindex="0">{term}</abbr>'
-    for term, meaning in GLOSSARY.items()
-}
+_MARK = '<abbr title="{}" tabindex="0">{}</abbr>'
+_MARKED = {t: _MARK.format(markupsafe.escape(text), t) for t, text in GLOSSARY.items()}
 _LONGEST_FIRST = sorted(map(re.escape, GLOSSARY), key=len, reverse=True)
 _TERMS = re.compile(rf"\b(?:{'|'.join(_LONGEST_FIRST)})\b")
 _EVERY_FEW = [0, 4, 8, 12, 16, 20, 23]  # points of an edge: enough for a smooth arc
@@ -43,26 +42,19 @@ def write_page(
     """Write the page; `missing` says why figures could not be drawn."""
     drawn = [picture for picture in analyses.pictures if picture.name in _WIDGETS]
     live = {each.name: _WIDGETS[each.name](each.numbers) for each in drawn}
+    how: dict[str, Any] = {"autoescape": True, "undefined": jinja2.StrictUndefined}
+    how |= {"trim_blocks": True, "lstrip_blocks": True}
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("freeproj.report.page"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
+        loader=jinja2.PackageLoader("freeproj.report.page"), **how
     )
     own_filters = {"duration": duration, "symbols": _symbols, "explained": _explained}
     environment.filters |= own_filters
     environment.tests["picture"] = lambda thing: isinstance(thing, Picture)
-    page = environment.get_template("report.html.jinja").render(
-        published=published,
-        own=own,
-        analyses=analyses,
-        missing=missing,
-        live=live,
-        forests=forests,
-        versions=versions(),
-        data=markupsafe.Markup(script_json(live)),
-    )
+    parts = {"published": published, "own": own, "analyses": analyses}
+    about = {"missing": missing, "live": live, "versions": versions()}
+    data = markupsafe.Markup(script_json(live))
+    template = environment.get_template("report.html.jinja")
+    page = template.render(**parts, **about, forests=forests, data=data)
     write_atomically(path, lambda file: file.write(page.encode()))
     return path
 
@@ -99,6 +91,7 @@ def _forest(unit: str, lines: tuple, findings: list[Finding]) -> SimpleNamespace
     room = 0.04 * ((high - low) or 1.0)
     start, span = low - room, (high - low) + 2 * room
     share = HEADROOM in unit
+    marks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(start, start + span)
 
     def at(place: float) -> float:
         return round(100 * (place - start) / span, 2)
@@ -110,8 +103,9 @@ def _forest(unit: str, lines: tuple, findings: list[Finding]) -> SimpleNamespace
             without.setdefault(why, []).append(finding.about)
     scale, sign = (100, " %") if share else (1, "")
     ticks = [
-        (at(tick), _minus(f"{scale * tick:.3g}{sign}"))
-        for tick in (_ticks(start, start + span) if known else ())
+        (at(mark), _minus(f"{scale * mark:.3g}{sign}"))
+        for mark in marks
+        if known and start <= mark <= start + span
     ]
     bars = []
     for each in known:
@@ -119,23 +113,14 @@ def _forest(unit: str, lines: tuple, findings: list[Finding]) -> SimpleNamespace
         text, ends = _texts(each, share)
         place = {"value": at(each.value), "low": at(left), "high": at(right)}
         bars.append(SimpleNamespace(finding=each, text=text, range=ends, **place))
-    thresholds = [at(each) for each in lines]
-    plot = {"thresholds": thresholds, "bars": bars, "ticks": ticks, "without": without}
-    return SimpleNamespace(unit=unit, **plot)
+    plot = {"thresholds": [at(each) for each in lines], "bars": bars, "ticks": ticks}
+    return SimpleNamespace(unit=unit, without=without, **plot)
 
 
 def _ends(finding: Finding) -> tuple[float, float]:
     """Return the ends of the interval; nan if there are too few seeds for one."""
     low, high = (finding.interval or (math.nan, math.nan))[:2]
     return low, high
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    rough = (high - low) / 5
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= 0.999 * rough)
-    first = math.ceil(low / step)
-    return [i * step for i in range(first, math.floor(high / step) + 1)]
 
 
 def _texts(finding: Finding, share: bool) -> tuple[str, str]:
@@ -202,6 +187,10 @@ def _spectra(numbers: Numbers) -> list[dict[str, Any]]:
 def disk_data(depth: int = 5) -> dict[str, Any]:
     """Return the tree of F_2 in the Poincaré disk: points, words, parents, edges."""
     layout = cayley.arc_layout(depth)
+    paths = (  # in SVG, y points down
+        "L".join(f"{z.real:.4f},{-z.imag:.4f}" for z in points[_EVERY_FEW])
+        for points in layout.edges
+    )
     letters = [tuple(word[word != 0].tolist()) for word in layout.words]
     index = {word: vertex for vertex, word in enumerate(letters)}
     return {
@@ -210,13 +199,8 @@ def disk_data(depth: int = 5) -> dict[str, Any]:
         "parents": [-1, *(index[word[:-1]] for word in letters[1:])],
         "x": np.real(layout.vertices).tolist(),
         "y": np.imag(layout.vertices).tolist(),
-        "edges": [_path(points[_EVERY_FEW]) for points in layout.edges],
+        "edges": [f"M{path}" for path in paths],
     }
-
-
-def _path(points: np.ndarray) -> str:
-    """Return the d attribute of an SVG path; in SVG, y points down."""
-    return "M" + "L".join(f"{z.real:.4f},{-z.imag:.4f}" for z in points)
 
 
 # By figure: the data of its live version.

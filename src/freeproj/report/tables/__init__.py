@@ -14,10 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.report.tables import lengths, maps, results
 from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
-from freeproj.report.tables.lengths import length_records, lengths_grid
-from freeproj.report.tables.maps import map_records, maps_grid
-from freeproj.report.tables.results import result_records, results_grid
 from freeproj.storage.names import Registry, printable
 
 __all__ = ["FORMATS", "TABLES", "TableSpec", "format_table", "make_table"]
@@ -35,9 +33,10 @@ class TableSpec:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-_RESULTS = (result_records, results_grid)
+_RESULTS = (results.result_records, results.results_grid)
 _HELD_OUT = (*_RESULTS, {"protocol": "task"})
-_LENGTHS, _MAPS = (length_records, lengths_grid), (map_records, maps_grid)
+_LENGTHS = (lengths.length_records, lengths.lengths_grid)
+_MAPS = (maps.map_records, maps.maps_grid)
 TABLES: Registry[TableSpec] = Registry("table")
 for _name, _spec in {
     "table-results": TableSpec("Returns beside the paper's (Table 1)", *_RESULTS),
@@ -73,7 +72,10 @@ def format_table(
         )
     if form in ("csv", "json"):
         rows = [record.flat() for record in records]
-        return _csv(rows) if form == "csv" else _json(rows)
+        if form == "csv":
+            return _csv(rows)
+        plain = [{key: _plain(value) for key, value in row.items()} for row in rows]
+        return json.dumps(plain, indent=2) + "\n"
     grid = spec.grid(records, dataset).without_empty()
     if form == "terminal":
         return to_terminal(grid, width)
@@ -89,18 +91,13 @@ def _csv(rows: Sequence[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _cell(value: Any) -> Any:
     """Quote a text that a spreadsheet would take for a formula."""
     if not isinstance(value, str):
         return value
     text = printable(value)
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
-
-
-def _json(rows: Sequence[dict[str, Any]]) -> str:
-    plain = [{key: _plain(value) for key, value in row.items()} for row in rows]
-    return json.dumps(plain, indent=2) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -20,17 +20,8 @@ from rich.table import Table as RichTable
 from freeproj.stats.intervals import Summary
 from freeproj.storage.names import printable
 
-__all__ = [
-    "NONE",
-    "NOTES",
-    "Column",
-    "Grid",
-    "Row",
-    "to_latex",
-    "to_markdown",
-    "to_terminal",
-]
-__all__ += ["flat_summary", "interval_text", "number_text", "span_text"]
+__all__ = ["NONE", "NOTES", "Column", "Grid", "Row", "flat_summary", "interval_text"]
+__all__ += ["number_text", "span_text", "to_latex", "to_markdown", "to_terminal"]
 
 NONE = "–"  # no data; a note says why
 NOTES = tomllib.loads((Path(__file__).parent / "notes.toml").read_text("utf-8"))
@@ -94,15 +85,13 @@ class Grid:
     notes: Sequence[str] = ()
 
     def __post_init__(self):
+        n = len(self.columns)
         for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(
-                    f"A row must have {len(self.columns)} cells, got {len(row)}: {row}."
-                )
+            if len(row) != n:
+                raise ValueError(f"A row must have {n} cells, got {len(row)}: {row}.")
 
     @property
     def rows(self) -> list[Row]:
-        """All rows."""
         return [row for group in self.groups for row in group]
 
     def without_empty(self) -> "Grid":
@@ -128,8 +117,8 @@ class Grid:
         dropped = [name for i, name in enumerate(names) if i not in kept]
         if not dropped:
             return self
-        said = f"Not shown at this width: {', '.join(dropped)} (--wide shows all)."
-        return replace(self._keep(kept), notes=[*self.notes, said])
+        note = f"Not shown at this width: {', '.join(dropped)} (--wide shows all)."
+        return replace(self._keep(kept), notes=[*self.notes, note])
 
     def _keep(self, places: Iterable[int]) -> "Grid":
         kept = list(places)
@@ -153,9 +142,8 @@ def to_terminal(grid: Grid, width: int = 80) -> str:
     left: Any = {"title_justify": "left", "caption_justify": "left"}
     look: Any = {"box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}
     table = RichTable(title=grid.title, caption="\n".join(grid.notes), **left, **look)
-    for column in grid.columns:
-        justify = "left" if column.is_text else "right"
-        table.add_column(column.name, justify=justify, no_wrap=True)
+    for name, is_text, _ in grid.columns:
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=True)
     headings = []  # short placeholders stand for them, which widen no column
     for group in grid.groups:
         for row in group:
@@ -203,11 +191,9 @@ def to_latex(grid: Grid) -> str:
 
 
 def _latex_row(row: Sequence[str]) -> str:
-    return " & ".join(map(_latex_cell, row)) + r" \\"
-
-
-def _latex_cell(text: str) -> str:
     # A number's minus is a hyphen in our texts and a minus in mathematics; a cell that
     # begins with "[" would be read as an argument of the line break before it.
-    cell = re.sub(r"(^| )(\[*)-(?=\d)", r"\1\2$-$", text.translate(_LATEX))
-    return f"{{}}{cell}" if cell.startswith("[") else cell
+    cells = (
+        re.sub(r"(^| )(\[*)-(?=\d)", r"\1\2$-$", text.translate(_LATEX)) for text in row
+    )
+    return " & ".join("{}" * cell.startswith("[") + cell for cell in cells) + r" \\"

@@ -14,10 +14,9 @@ from typing import Any
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import map_of
 from freeproj.findings import labels
-from freeproj.findings.baselines import Levels
 from freeproj.findings.cells import Cells, Key, make_cells
-from freeproj.findings.map_returns import MAPS, possible
-from freeproj.findings.numbers import PAPER_RESULTS, PaperResult
+from freeproj.findings.figure_numbers import MAPS, possible
+from freeproj.findings.numbers import PAPER_RESULTS, Levels, PaperResult
 from freeproj.report.tables import grid
 from freeproj.report.tables.grid import NONE, Column, Grid, Row, number_text
 from freeproj.stats.intervals import Summary, summarise

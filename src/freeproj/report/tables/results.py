@@ -20,10 +20,9 @@ from freeproj.experiments.measures import map_of
 from freeproj.findings import labels
 from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.asking import ask
-from freeproj.findings.baselines import Levels
 from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.contrasts import uses_observation
-from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
+from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS, Levels
 from freeproj.findings.questions import Contrast, Question
 from freeproj.findings.selection import kind
 from freeproj.report.tables import grid
