@@ -3,7 +3,7 @@
 import pytest
 
 from fake_dataset import fake_dataset, why_table_1
-from freeproj.report.figures import FIGURES, find, make_figure
+from freeproj.report.figures import FIGURES, curves, find, make_figure
 from freeproj.report.figures.style import book_style, length_colour
 from freeproj.storage.saved import load_numbers
 
@@ -98,3 +98,17 @@ def test_saved_numbers_are_plain(tmp_path):
     make_figure("length-curves", tmp_path / "a.png", dataset=fake_dataset(n_seeds=2))
     numbers = load_numbers(tmp_path / "a.npz")
     assert str(numbers["figure"]) == "length-curves"
+
+
+def test_memories_stand_in_rows_of_their_own():
+    grid = {"memory": ("gru", "s5"), "encoder": ("frame", "none")}
+    data = fake_dataset(grid, 3, maps=("random", "zero"), n_steps=64)
+    numbers = curves.compute(data, "agents")
+    assert numbers["panel"].tolist() == ["GRU", "GRU", "S5", "S5"]
+    assert numbers["line"].tolist() == ["frame", "RP"] * 2
+    with book_style():
+        figure = curves.draw(numbers)
+    labels = [axes.get_xlabel() for axes in figure.axes]
+    assert labels == ["", "million steps"]
+    alone = curves.compute(data.where(memory="gru"), "agents")
+    assert alone["panel"].tolist() == ["", ""]

@@ -47,9 +47,10 @@ def test_a_headline_is_short_and_says_what_it_rests_on(answer):
         return
     words = answer.headline.replace(" %", "%").replace(" M steps", "M").split()
     assert len(words) <= 45
-    needed = f"; {answer.needed} seeds needed" if answer.needed else ""
-    assert answer.headline.endswith(f"({answer.basis}{needed}).")
-    assert bool(needed) == bool(answer.power)
+    needed = answer.needed and f"{answer.needed} seeds needed"
+    limits = "; ".join(filter(None, (answer.basis, needed, answer.also)))
+    assert answer.headline.endswith(f"({limits}).")
+    assert answer.power or not needed
     assert re.search(r"\d seeds, .* M steps", answer.basis)
     undecided = answer.headline.startswith("It cannot be told whether")
     assert undecided == (answer.outcome is Outcome.OPEN)

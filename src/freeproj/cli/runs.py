@@ -250,7 +250,7 @@ def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, A
 
 def _best(settings: Mapping[str, Any]) -> float:
     """Return the best possible return of a trial; infinity where it is not known."""
-    from freeproj.findings.baselines import episode_levels
+    from freeproj.findings.numbers import episode_levels
 
     n, fresh = settings["n_trials"], settings.get("trials") == "fresh_start"
     task = settings.get("evaluation.task") or settings["task"]

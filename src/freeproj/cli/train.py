@@ -122,7 +122,7 @@ def compared_with(
     tasks: Sequence[str], config: TrainConfig
 ) -> dict[str, dict[str, float] | None]:
     """Return what an episode of each task earns by chance and at best, if known."""
-    from freeproj.findings.baselines import episode_levels
+    from freeproj.findings.numbers import episode_levels
 
     found: dict[str, dict[str, float] | None] = {}
     for task in tasks:

@@ -23,13 +23,14 @@ from freeproj.experiments.measures import (
 from freeproj.findings.labels import ordered_tasks, settings_text
 from freeproj.findings.numbers import Levels, episode_levels
 
-__all__ = ["Cells", "Key", "make_cells"]
+__all__ = ["Cells", "Keep", "Key", "make_cells"]
 
 _ALWAYS = ("task", "memory", "projection.length")
 # How often, how long and on which maps agents were tested does not describe agents.
 _TESTING = tuple(f"evaluation.{key}" for key in ("every", "maps", "n_envs", "n_steps"))
 
 Key = tuple[Any, ...]
+Keep = Callable[[Mapping[str, Any]], bool]  # which settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,24 +72,20 @@ class Cells:
         fresh = settings.get("trials") == "fresh_start"
         return episode_levels(self.task(key), length_of(settings), fresh)
 
-    def scores(
-        self, key: Key, test_map: str = "", reduce: str = "last3"
-    ) -> dict[int, float]:
+    def scores(self, key: Key, on: str = "", reduce: str = "last3") -> dict[int, float]:
         """Return a number per seed, see `measures.score`; nan where there is no data.
 
-        The test map may be `train`; by default it is each run's first. Training returns
-        are scaled to episodes of as many trials as the tests have.
+        The test projection may be `train`; by default it is each run's first. Training
+        returns are scaled to episodes of as many trials as the tests have.
         """
         settings = self.runs[key][0].settings
-        scale = length_of(settings) / length_of(settings, test_map)
+        scale = length_of(settings) / length_of(settings, on)
         return {
-            run.seed: scale * score(run, metric_of(map_of(run, test_map)), reduce)
+            run.seed: scale * score(run, metric_of(map_of(run, on)), reduce)
             for run in self.runs[key]
         }
 
-    def mean_return(
-        self, on: str, keep: Callable[[Mapping[str, Any]], bool] = lambda s: True
-    ) -> float:
+    def mean_return(self, on: str, keep: Keep = lambda settings: True) -> float:
         """Return the mean return per trial of all cells with such settings, or nan."""
         found = [
             value / self.levels(key).n_trials

@@ -20,7 +20,7 @@ from freeproj.findings.selection import Kind, of_kind, stored
 from freeproj.stats.intervals import Band, Summary, band, summarise
 
 __all__ = ["MAPS", "curve_numbers", "map_numbers", "need_runs", "paper_numbers"]
-__all__ += ["possible", "storage_cells", "trial_numbers", "why_cells"]
+__all__ += ["storage_cells", "trial_numbers", "trial_summary", "why_cells"]
 
 # What tells lines of one panel apart; every other axis but the task makes panels.
 _LINE = ("projection.length", "projection.n_words", "projection.n_generators")
@@ -137,11 +137,15 @@ def paper_numbers(cells: Cells) -> dict[str, np.ndarray]:
     }
 
 
-def possible(summary: Summary, ceiling: float) -> Summary:
-    """Cut the interval at the ceiling: no mean lies above it."""
-    if summary.interval is None or not summary.interval.high > ceiling:
-        return summary
-    return summary._replace(interval=summary.interval._replace(high=ceiling))
+def trial_summary(cells: Cells, key: Key, on: str = "", **how: str) -> Summary:
+    """Summarise a cell's returns per trial; no interval ends above the ceiling."""
+    levels = cells.levels(key)
+    scores = cells.scores(key, on, **how).values()
+    found = summarise([score / levels.n_trials for score in scores])
+    ends, ceiling = found.interval, levels.ceiling / levels.n_trials
+    if ends is None or not ends.high > ceiling:
+        return found
+    return found._replace(interval=ends._replace(high=ceiling))
 
 
 def _cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
@@ -160,9 +164,7 @@ def _cell_columns(cells: Cells, keys: Sequence[Key]) -> dict[str, np.ndarray]:
     return {name: np.array(column) for name, column in columns.items()}
 
 
-def _rows(
-    cells: Cells, values: Callable, name: str, split: str
-) -> dict[str, np.ndarray]:
+def _rows(cells: Cells, values: Callable, name: str, split: str) -> dict:
     """Return the bands of all cells; `values` has the places and returns of a run."""
     found = {key: [values(run) for run in runs] for key, runs in cells.runs.items()}
     seen = [x[~np.isnan(y)] for pairs in found.values() for x, y in pairs]
@@ -205,19 +207,15 @@ def _setting(cells: Cells, key: Key) -> str:
     return settings_text(cells.settings(key, *apart))
 
 
-def _summaries(
-    cells: Cells, keys: Sequence[Key], maps: Sequence[str]
-) -> dict[str, np.ndarray]:
+def _summaries(cells: Cells, keys: Sequence[Key], maps: Sequence[str]) -> dict:
     shape = (len(keys), len(maps))
     found = {name: np.full(shape, math.nan) for name in ("mean", "low", "high")}
     counts = np.zeros(shape, int)
     pairs = itertools.product(enumerate(keys), enumerate(maps))
     for (row, key), (column, name) in pairs:
-        levels = cells.levels(key)
-        values = [score / levels.n_trials for score in cells.scores(key, name).values()]
-        summary = possible(summarise(values), levels.ceiling / levels.n_trials)
-        low, high = (summary.interval or (math.nan, math.nan))[:2]
-        for field, value in zip(found, (summary.mean, low, high), strict=True):
+        summary = trial_summary(cells, key, name)
+        ends = (summary.interval or (math.nan, math.nan))[:2]
+        for field, value in zip(found, (summary.mean, *ends), strict=True):
             found[field][row, column] = value
         counts[row, column] = summary.n
     return {**found, "n_seeds": counts}

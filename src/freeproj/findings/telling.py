@@ -92,8 +92,10 @@ def short_text(case: Case, values: Mapping[str, str]) -> str:
 
 
 def basis_text(case: Case) -> str:
-    """Say what numbers rest on: memory, seeds, budget."""
-    runs = [run.settings for group in case.cells.runs.values() for run in group]
+    """Say what numbers rest on: memory, seeds and budget of the agents compared."""
+    found = [case.found[place] for place in case.judged.cells] or case.found
+    keys = {key: None for each in found for key in (each.key, *each.agents)}
+    runs = [run.settings for key in keys for run in case.cells.runs[key]]
     memories = dict.fromkeys(
         value_text("memory", run.get("memory", "")) for run in runs
     )
@@ -101,48 +103,56 @@ def basis_text(case: Case) -> str:
     steps = [math.prod(int(run.get(key, 0)) for key in budget) for run in runs]
     told = sorted({f"{n / 1e6:.2g}" for n in (min(steps), max(steps))}, key=float)
     budget = f"{'–'.join(told)} M steps" if max(steps) else ""
-    seeds = seeds_text(len(each.gaps) for each in case.found)
+    seeds = seeds_text(len(each.gaps) for each in found)
     return ", ".join(part for part in (*memories, seeds, budget) if part)
 
 
 def power_text(case: Case) -> tuple[str, str]:
-    """Say how many seeds would decide an open question, going by these data's spread.
-
-    Whether all comparisons lie within the margin rests on the one that varies most; a
-    difference is looked for in their pool.
-    """
-    kept = {place: case.data[place] for place in case.judged.cells}
+    """Say how many seeds would decide an open question, going by these data's spread."""
+    kept = [case.data[place] for place in case.judged.cells]
     if case.judged.outcome is not Outcome.OPEN or not kept or case.unit == RETURN:
         return "", ""
-    question, same = case.question, case.question.expects == "same"
-    groups = [{0: each} for each in kept.values()] if same or question.each else [kept]
-    means = [pooled_mean(group) for group in groups]
-    sd = max(mean.error * math.sqrt(mean.n) for mean in means)
-    shares = 1 if same or len(kept) < 2 else len(kept) if question.each else 2
-    level, n_cells = LEVEL / case.looks / shares, len(kept) if same else 1
-    halves = 2 if any(each.chosen for each in case.contrasts) else 1
-
-    def needed(effect: float) -> int:
-        return halves * (seeds_needed(effect, sd, n_cells, same=same, level=level) or 0)
-
-    margin, seen = question.margin or MARGIN, abs(case.judged.pooled.mean)
-    least, more = needed(margin), needed(margin - seen) if same else 0
+    same, size = case.question.expects == "same", margin_text(case.question, case.unit)
+    n_seeds, least, more = _seeds(case, kept)
     if not least:
         return "", ""
-    n_seeds = halves * min(map(len, kept.values()))
     if max(least, more) <= n_seeds:
-        size = margin_text(question, case.unit)
         what = f"a margin of {size} is shown" if same else f"{size} more is found"
         return f"With {n_seeds} seeds {what} with 80 % power.", ""
     text = f"For 80 % power about {least} seeds per configuration are needed"
     if not same:
-        size = margin_text(question, case.unit)
         return f"{text} to find a difference of {size}.", str(least)
     if not more:
         return f"{text} if nothing differs.", str(least)
-    by = amount(seen, case.unit, signed=False)
-    text += f" if nothing differs, {more} if all differ by {by}."
-    return text, f"{least}–{more}"
+    by = amount(abs(case.judged.pooled.mean), case.unit, signed=False)
+    return (
+        f"{text} if nothing differs, {more} if all differ by {by}.",
+        f"{least}–{more}",
+    )
+
+
+def _seeds(case: Case, kept: Sequence[Mapping[Any, float]]) -> tuple[int, int, int]:
+    """Return the seeds there, those for the margin, and those if all differ as seen.
+
+    Whether all comparisons lie within the margin rests on the one that varies most; a
+    difference is looked for in their pool.
+    """
+    question, same = case.question, case.question.expects == "same"
+    apart = same or question.each
+    groups = [{0: each} for each in kept] if apart else [dict(enumerate(kept))]
+    means = [pooled_mean(group) for group in groups]
+    sd = max(mean.error * math.sqrt(mean.n) for mean in means)
+    shares = 1 if same or len(kept) < 2 else len(kept) if question.each else 2
+    how = {"same": same, "level": LEVEL / case.looks / shares}
+    halves = 2 if any(each.chosen for each in case.contrasts) else 1
+
+    def needed(effect: float) -> int:
+        n_cells = len(kept) if same else 1
+        return halves * (seeds_needed(effect, sd, n_cells, **how) or 0)
+
+    margin, seen = question.margin or MARGIN, abs(case.judged.pooled.mean)
+    there = halves * min(map(len, kept))
+    return there, needed(margin), needed(margin - seen) if same else 0
 
 
 def selection_text(case: Case) -> str:

@@ -12,7 +12,6 @@ written down and carried out is in `experiments.study`.
 
 import html
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +29,7 @@ from freeproj.findings.answers import Answer
 from freeproj.findings.claims import CLAIMS, ask_apart
 from freeproj.findings.comparing import compare
 from freeproj.findings.labels import map_title
-from freeproj.findings.questions import Question
+from freeproj.findings.questions import Question, Settings
 from freeproj.published import load
 from freeproj.stats.intervals import summarise
 
@@ -108,9 +107,7 @@ class Study:
         """Return published studies, all of them by default."""
         return cls(load(*names))
 
-    def where(
-        self, settings: Mapping[str, Any] | None = None, /, **more: Any
-    ) -> "Study":
+    def where(self, settings: Settings | None = None, /, **more: Any) -> "Study":
         """Return the study of the runs with these settings."""
         return Study(self.dataset.where(settings, **more))
 
@@ -140,8 +137,8 @@ class Study:
 
     def compare(
         self,
-        first: Mapping[str, Any],
-        second: Mapping[str, Any],
+        first: Settings,
+        second: Settings,
         *,
         on: str = "",
         expects: str = "more",

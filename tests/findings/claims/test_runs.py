@@ -194,7 +194,7 @@ def test_memories_are_judged_and_named_apart():
     gru, s5 = answers["sign-slip"], answers["sign-slip-s5"]
     assert (gru.outcome, s5.outcome) == (HOLDS, OPEN)
     assert (gru.opens, s5.opens) == (True, False)
-    assert gru.headline.endswith("; S5: cannot tell (GRU, 6 seeds, 0.02 M steps).")
+    assert gru.headline.endswith("(GRU, 6 seeds, 0.02 M steps; S5: cannot tell).")
     assert "(S5)" in s5.statement
     for answer_, memory in ((gru, "GRU"), (s5, "S5")):
         assert all(memory in finding.about for finding in answer_.findings)

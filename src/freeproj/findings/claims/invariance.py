@@ -6,11 +6,10 @@ are paired by task, memory and what an episode is.
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.findings.cells import Cells
+from freeproj.findings.cells import Cells, Keep
 from freeproj.findings.claims.texts import earned, earned_along, stated
 from freeproj.findings.claims.training import pairs
 from freeproj.findings.questions import Contrast, Settings
@@ -36,7 +35,7 @@ def _arm(settings: Settings) -> str:
     return ""
 
 
-def _are(*arms: str) -> Callable[[Settings], bool]:
+def _are(*arms: str) -> Keep:
     return lambda settings: _arm(settings) in arms
 
 
@@ -60,9 +59,7 @@ def _against(what: str, first: str, second: str = "frame", **more: Any) -> Contr
     return Contrast(what=what, match=_MATCH, **sides, **more)
 
 
-def _pairs(
-    first: Callable, second: Callable, on: str, form: str, cells: Cells
-) -> dict[str, str]:
+def _pairs(first: Keep, second: Keep, on: str, form: str, cells: Cells) -> dict:
     """Give returns of two arms, for the tasks with most seeds."""
     seeds = {
         cells.task(key): len(runs)
@@ -77,7 +74,7 @@ def _pairs(
     return {"pairs": ", ".join(told)}
 
 
-def _in_dimensions(keep: Callable[[Settings], bool], dataset: Dataset) -> Dataset:
+def _in_dimensions(keep: Keep, dataset: Dataset) -> Dataset:
     """Return the runs of such agents whose tasks were run at several d."""
     chosen = dataset.select(
         lambda run: keep(run.settings) and not run.settings.get("evaluation.task")

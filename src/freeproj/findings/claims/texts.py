@@ -6,17 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from freeproj.findings.cells import Cells
-from freeproj.findings.questions import Question, Settings
+from freeproj.findings.cells import Cells, Keep
+from freeproj.findings.questions import Question
 
 __all__ = ["TEXTS", "earned", "earned_along", "stated", "value_of"]
 
 TEXTS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
 
 
-def stated(
-    name: str, select: Callable, contrasts: Any, values: Callable | None = None
-) -> Question:
+def stated(name: str, select: Callable, contrasts: Any, values: Any = None) -> Question:
     """Return the question of that name about the runs of a selection."""
     more = {"select": select, "contrasts": contrasts, "values": values}
     return Question(name, **TEXTS[name], **more)
@@ -27,11 +25,9 @@ def value_of(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:z.2f}"
 
 
-def earned(
-    cells: Cells, on: str, keep: Callable[[Settings], bool] | None = None
-) -> str:
+def earned(cells: Cells, on: str, keep: Keep = lambda settings: True) -> str:
     """Write the mean return per trial of all cells with such settings."""
-    return value_of(cells.mean_return(on, keep or (lambda settings: True)))
+    return value_of(cells.mean_return(on, keep))
 
 
 def earned_along(cells: Cells, axis: str) -> tuple[list[str], list[str]]:

@@ -52,11 +52,9 @@ def draw(numbers: Numbers) -> Figure:
     axes.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03))
     axes.add_patch(Circle((0, 0), 1, facecolor=_PAPER, edgecolor=INK, linewidth=0.8))
     _draw_edges(axes, numbers)
-    vertices, lengths = numbers["vertices"], numbers["lengths"]
-    sizes = 9.0 * 0.36 ** lengths.astype(float)
-    shown = vertices[sizes > 0.02]
-    style = {"s": sizes[sizes > 0.02], "color": INK, "linewidths": 0, "zorder": 3}
-    axes.scatter(np.real(shown), np.imag(shown), **style)
+    sizes = 9.0 * 0.36 ** numbers["lengths"].astype(float)
+    shown, sizes = numbers["vertices"][sizes > 0.02], sizes[sizes > 0.02]
+    axes.scatter(shown.real, shown.imag, s=sizes, color=INK, linewidths=0, zorder=3)
     _draw_labels(axes, numbers)
     return figure
 
@@ -67,11 +65,10 @@ def _draw_edges(axes, numbers: Numbers) -> None:
     for generator in np.unique(generators):
         for length in np.unique(lengths):
             chosen = numbers["edges"][(generators == generator) & (lengths == length)]
-            lines = list(np.stack([np.real(chosen), np.imag(chosen)], axis=-1))
+            lines = list(np.stack([chosen.real, chosen.imag], axis=-1))
             style = {"colors": PALETTE[(generator - 1) % len(PALETTE)], "zorder": 2}
-            width = max(2.0 * 0.68 ** (length - 1), 0.15)
-            edges = LineCollection(lines, capstyle="round", linewidths=width, **style)
-            axes.add_collection(edges)
+            style["linewidths"] = max(2.0 * 0.68 ** (length - 1), 0.15)
+            axes.add_collection(LineCollection(lines, capstyle="round", **style))
 
 
 def _draw_labels(axes, numbers: Numbers) -> None:

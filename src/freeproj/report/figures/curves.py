@@ -129,7 +129,7 @@ def draw(numbers: Numbers) -> Figure:
     elif "steps" in numbers:
         figure = draw_panels(numbers, "steps", **share)
         for axes in figure.axes:
-            axes.set_xlabel("million steps")
+            axes.set_xlabel("million steps" * bool(axes.get_xlabel()))
         figure.set_figheight(1.45 + 1.45 * len(set(numbers["panel"].tolist())))
         title = f"On projections not seen in training: {told}"
     elif "on" in numbers:

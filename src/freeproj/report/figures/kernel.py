@@ -83,9 +83,7 @@ def _sample_spectra(
     return np.stack(values), {name: np.asarray(each) for name, each in about.items()}
 
 
-def _histograms(
-    values: np.ndarray, about: Numbers, aspect: float, n_bins: int
-) -> dict[str, np.ndarray]:
+def _histograms(values: np.ndarray, about: Numbers, aspect: float, n_bins: int) -> dict:
     rows = []
     laws = zip(about["n_generators"].tolist(), about["lengths"].tolist(), strict=True)
     for found, (n, length) in zip(values, laws, strict=True):

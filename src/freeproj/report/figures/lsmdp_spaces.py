@@ -23,13 +23,9 @@ def compute(*, seed: int = 0) -> dict[str, np.ndarray]:
     for name, make in _SPACES.items():
         space = make()
         costs = sample_costs(np.random.default_rng(seed), space, 1)[0]
-        numbers |= {
-            f"{name}_positions": space.positions,
-            f"{name}_edges": space.edges,
-            f"{name}_goal": np.array(space.goal),
-            f"{name}_cost": costs,
-            f"{name}_desirability": solve(space, costs).desirability,
-        }
+        shape = {"positions": space.positions, "edges": space.edges, "goal": space.goal}
+        found = {"cost": costs, "desirability": solve(space, costs).desirability}
+        numbers |= {f"{name}_{k}": np.array(v) for k, v in (shape | found).items()}
     return numbers
 
 

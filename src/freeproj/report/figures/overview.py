@@ -19,7 +19,9 @@ from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
-_HALF = 0.39  # side of a drawn matrix; neighbours stand 1 apart
+# Of a drawn matrix; neighbours stand 1 apart.
+_CORNERS = 0.39 * np.array([(-1, 1, 1, -1, -1), (-1, -1, 1, 1, -1)])
+_MATRIX = {"cmap": "PuOr", "vmin": -0.9, "vmax": 0.9, "interpolation": "nearest"}
 _LEVEL = 1.55  # between the levels of the tree
 _GREY = "#9aa0a6"
 
@@ -81,9 +83,11 @@ def _draw_tree(
         for index, matrix in enumerate(matrices):
             stop, colour = _vertex(index, level, depth), colours[index % 2]
             start = _vertex(index // 2 ** (level - above), above, depth)
-            line = {"color": colour, "linewidth": width, "zorder": 1}
-            axes.plot(*zip(start, stop, strict=True), **line)
-            _square(axes, matrix, *stop, colour)
+            axes.plot(*zip(start, stop, strict=True), color=colour, lw=width, zorder=1)
+            corners = np.array(stop)[:, None] + _CORNERS
+            box = (*corners[0, [0, 1]], *corners[1, [0, 2]])
+            axes.imshow(matrix, extent=box, aspect="auto", zorder=2, **_MATRIX)
+            axes.plot(*corners, color=colour, lw=1.0, zorder=3)
         above = level
 
 
@@ -103,14 +107,6 @@ def _frame(axes: Axes, labels: list[str], depth: int, title: str) -> None:
     axes.set_aspect("equal")
     axes.axis("off")
     axes.set_title(title, pad=6)
-
-
-def _square(axes: Axes, matrix: np.ndarray, x: float, y: float, colour: str) -> None:
-    box = (x - _HALF, x + _HALF, y - _HALF, y + _HALF)
-    style = {"cmap": "PuOr", "vmin": -0.9, "vmax": 0.9, "interpolation": "nearest"}
-    axes.imshow(matrix, extent=box, aspect="auto", zorder=2, **style)
-    corners = _HALF * np.array([(-1, 1, 1, -1, -1), (-1, -1, 1, 1, -1)])
-    axes.plot(x + corners[0], y + corners[1], color=colour, linewidth=1.0, zorder=3)
 
 
 def _draw_shared(axes: Axes, shared: np.ndarray, labels: list[str]) -> AxesImage:

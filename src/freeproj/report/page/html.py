@@ -62,7 +62,7 @@ def write_page(
 def _symbols(text: str) -> markupsafe.Markup:
     """Set the symbols of a sentence: d_eff, n^ℓ, and minus signs before numbers."""
     escaped = str(markupsafe.escape(text)).replace("d_eff", "d<sub>eff</sub>")
-    escaped = escaped.replace("n^ℓ", "n<sup>ℓ</sup>")
+    escaped = escaped.replace("n^ℓ", "n<sup>ℓ</sup>").replace(" %", "\u00a0%")
     return markupsafe.Markup(re.sub(r"(?<![\w])-(?=\d)", "−", escaped))
 
 

@@ -33,9 +33,9 @@ class TableSpec:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-_RESULTS = (results.result_records, results.results_grid)
+_RESULTS = (results.records, results.make_grid)
 _HELD_OUT = (*_RESULTS, {"protocol": "task"})
-_LENGTHS = (lengths.length_records, lengths.lengths_grid)
+_LENGTHS = (lengths.records, lengths.make_grid)
 _MAPS = (maps.map_records, maps.maps_grid)
 TABLES: Registry[TableSpec] = Registry("table")
 for _name, _spec in {

@@ -18,7 +18,7 @@ from freeproj.report.tables import grid
 from freeproj.report.tables.grid import NONE, Column, Grid, number_text
 from freeproj.stats import HalfChoice, Summary, half_choice, summarise
 
-__all__ = ["LengthRecord", "length_records", "lengths_grid"]
+__all__ = ["LengthRecord", "make_grid", "records"]
 
 
 @dataclass(frozen=True)
@@ -60,25 +60,23 @@ class LengthRecord:
         }
 
 
-def length_records(
-    dataset: Dataset, protocol: str = "projection"
-) -> list[LengthRecord]:
+def records(dataset: Dataset, protocol: str = "projection") -> list[LengthRecord]:
     """Return the word lengths of every group of cells that differ in ℓ only."""
     cells = make_cells(dataset, protocol)
-    records = []
+    found = []
     for keys in cells.families().values():
         scores = {ell: cells.scores(key) for ell, key in sorted(keys.items())}
-        longer = {ell: found for ell, found in scores.items() if ell > 1}
+        longer = {ell: each for ell, each in scores.items() if ell > 1}
         choice = HalfChoice((None, None), {})
         if longer and 1 in scores:
             choice = half_choice(longer, scores[1])
         settings = cells.settings(next(iter(keys.values())), "projection.length")
-        found = {ell: summarise([*each.values()]) for ell, each in scores.items()}
-        records.append(LengthRecord(settings, found, choice))
-    return records
+        means = {ell: summarise([*each.values()]) for ell, each in scores.items()}
+        found.append(LengthRecord(settings, means, choice))
+    return found
 
 
-def lengths_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
+def make_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     """Lay the lengths out: a row per group, a column per length."""
     lengths = sorted({ell for record in records for ell in record.scores})
     axes = list(records[0].settings) if records else ["task"]

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import map_of
 from freeproj.findings import labels
 from freeproj.findings.cells import Cells, Key, make_cells
-from freeproj.findings.figure_numbers import MAPS, possible
+from freeproj.findings.figure_numbers import MAPS, trial_summary
 from freeproj.findings.numbers import PAPER_RESULTS, Levels, PaperResult
 from freeproj.report.tables import grid
 from freeproj.report.tables.grid import NONE, Column, Grid, Row, number_text
@@ -82,14 +84,10 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
         Column("paper's MMER", rank=3),
     )
     groups = []
-    for task, found in groupby(records, key=lambda record: record.settings["task"]):
-        rows = list(found)
-        names = {"chance": "chance", "blind": "best open-loop", "ceiling": "ceiling"}
-        levels = {text: rows[0].per_trial(name) for name, text in names.items()}
-        known = [f"{text} {v:.2f}" for text, v in levels.items() if not math.isnan(v)]
-        heading = labels.task_title(str(task)) + f" ({', '.join(known)})" * bool(known)
-        lines = [_line(row, axes, maps) for row in rows]
-        groups.append([(heading, *[""] * (len(columns) - 1)), *lines])
+    for _, found in groupby(records, key=lambda record: record.settings["task"]):
+        first, *others = found
+        lines = [_line(record, axes, maps) for record in (first, *others)]
+        groups.append([(_heading(first), *[""] * (len(columns) - 1)), *lines])
     told = ("score", "paper") if any(each.paper for each in records) else ("score",)
     notes = [*(grid.NOTES["maps"][name] for name in told), labels.run_counts(dataset)]
     title = "Returns per trial: mean ± standard error over seeds"
@@ -97,31 +95,28 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
 
 
 def _record(cells: Cells, key: Key) -> MapRecord:
-    levels, runs = cells.levels(key), cells.runs[key]
-    told = [run.metrics["steps"] for run in runs if "steps" in run.metrics]
-
-    def per_trial(scores: dict[int, float]) -> Summary:
-        values = [score / levels.n_trials for score in scores.values()]
-        return possible(summarise(values), levels.ceiling / levels.n_trials)
-
+    levels, (first, *_) = cells.levels(key), cells.runs[key]
+    told = [run.metrics.get("steps", np.zeros(0)) for run in cells.runs[key]]
+    place = (cells.task(key), labels.method(cells.length(key)))
+    projected = first.settings.get("observation", "projected") == "projected"
+    tiled = projected and map_of(first).startswith("tile")  # as the paper's are
+    paper = PAPER_RESULTS.get((*place, str(cells.get(key, "memory", "gru"))))
     return MapRecord(
         settings=cells.settings(key),
-        maps={name: per_trial(cells.scores(key, name)) for name in cells.maps(key)},
-        mmer=per_trial(cells.scores(key, reduce="max")),
+        maps={name: trial_summary(cells, key, name) for name in cells.maps(key)},
+        mmer=trial_summary(cells, key, reduce="max"),
         steps=max((int(each.max()) for each in told if each.size), default=None),
         levels=levels,
-        paper=_paper_row(cells, key),
+        paper=paper if tiled else None,
     )
 
 
-def _paper_row(cells: Cells, key: Key) -> PaperResult | None:
-    """Return the paper's row for a cell scored on a tiled map, as the paper's are."""
-    run = cells.runs[key][0]
-    looks = run.settings.get("observation", "projected") == "projected"
-    if not (looks and map_of(run).startswith("tile")):
-        return None
-    name, memory = labels.method(cells.length(key)), cells.get(key, "memory", "gru")
-    return PAPER_RESULTS.get((cells.task(key), name, str(memory)))
+def _heading(record: MapRecord) -> str:
+    names = {"chance": "chance", "blind": "best open-loop", "ceiling": "ceiling"}
+    levels = {text: record.per_trial(name) for name, text in names.items()}
+    known = [f"{text} {v:.2f}" for text, v in levels.items() if not math.isnan(v)]
+    task = labels.task_title(str(record.settings["task"]))
+    return f"{task} ({', '.join(known)})" if known else task
 
 
 def _shown_axes(records: Sequence[MapRecord]) -> list[str]:

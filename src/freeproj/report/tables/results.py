@@ -30,7 +30,7 @@ from freeproj.report.tables.grid import NONE, Column, Grid, Row, number_text, sp
 from freeproj.stats import ChanceLine, chance_lines
 from freeproj.stats.intervals import Summary, summarise
 
-__all__ = ["ResultRecord", "result_records", "results_grid"]
+__all__ = ["ResultRecord", "make_grid", "records"]
 
 _IN_METHOD = ("task", "memory", "projection.length")
 _IGNORING = "does not use its observation"
@@ -77,9 +77,7 @@ class ResultRecord:
         }
 
 
-def result_records(
-    dataset: Dataset, protocol: str = "projection"
-) -> list[ResultRecord]:
+def records(dataset: Dataset, protocol: str = "projection") -> list[ResultRecord]:
     """Return all cells of a dataset, in the order of their axes."""
     cells, compared = make_cells(dataset, protocol), _compared(dataset, protocol)
     return [
@@ -87,7 +85,7 @@ def result_records(
     ]
 
 
-def results_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
+def make_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
     """Lay the records out task by task, with the levels and the paper's below each."""
     axes = [a for a in (records[0].settings if records else {}) if a not in _IN_METHOD]
     columns = (
