@@ -108,7 +108,7 @@ def basis_text(case: Case) -> str:
 
 
 def power_text(case: Case) -> tuple[str, str]:
-    """Say how many seeds would decide an open question, going by these data's spread."""
+    """Say how many seeds would decide an open question, by the spread of these."""
     kept = [case.data[place] for place in case.judged.cells]
     if case.judged.outcome is not Outcome.OPEN or not kept or case.unit == RETURN:
         return "", ""

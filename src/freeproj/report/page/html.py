@@ -162,28 +162,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _dimension(numbers: Numbers) -> dict[str, Any]:
-    """Return the measured d_eff/d; the page itself solves for the limit."""
-    names = ("lengths", "ridges", "dim", "n_samples", "n_trials")
-    return {
-        **{name: numbers[name].tolist() for name in names},
-        "n_words": round(float(numbers["n_generators"][0]) ** numbers["lengths"][0]),
-        "measured": numbers["measured_per_dimension"].tolist(),
-        "deviation": numbers["deviation_per_dimension"].tolist(),
-    }
-
-
-def _spectra(numbers: Numbers) -> list[dict[str, Any]]:
-    """Return histogram and limit of √K for each length."""
-    keys = {
-        **{"length": "lengths", "n": "n_generators"},
-        **{"edges": "bin_edges", "heights": "histogram"},
-        **{"places": "limit_places", "density": "limit_density"},
-    }
-    columns = [numbers[name].tolist() for name in keys.values()]
-    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
 def disk_data(depth: int = 5) -> dict[str, Any]:
     """Return the tree of F_2 in the Poincaré disk: points, words, parents, edges."""
     layout = cayley.arc_layout(depth)
@@ -203,9 +181,13 @@ def disk_data(depth: int = 5) -> dict[str, Any]:
     }
 
 
+def _arrays(numbers: Numbers) -> dict[str, Any]:
+    return {name: array.tolist() for name, array in numbers.items()}
+
+
 # By figure: the data of its live version.
 _WIDGETS: dict[str, Callable[[Numbers], Any]] = {
-    "effective-dimension": _dimension,
-    "kernel-spectra": _spectra,
+    "effective-dimension": _arrays,
+    "kernel-spectra": _arrays,
     "cayley": lambda numbers: disk_data(),
 }

@@ -42,6 +42,7 @@ report.widgets["effective-dimension"] = (box, data) => {
   const readout = report.make("p", { className: "readout" }, box);
   readout.setAttribute("aria-live", "polite");
   const text = x => x >= 0.1 ? x.toFixed(2) : x.toPrecision(2);
+  const drawnWords = Math.round(data.n_generators[0] ** data.lengths[0]);
 
   const draw = () => {
     const ridge = 10 ** +ridgeSlider.input.value, words = 2 ** +wordSlider.input.value;
@@ -50,9 +51,9 @@ report.widgets["effective-dimension"] = (box, data) => {
     const at = length => report.limit(ridge, words ** (1 / length), length);
     const lines = data.lengths.map(length => ({ name: "ℓ = " + length + ", limit", colour: report.lengthColour(length),
       x: ridges, y: ridges.map(g => report.limit(g, words ** (1 / length), length)) }));
-    const measured = words !== data.n_words ? [] : data.lengths.map((length, row) => ({ mode: "points",
-      name: "ℓ = " + length + ", " + data.n_trials + " draws", colour: report.lengthColour(length), x: data.ridges, y: data.measured[row],
-      low: data.measured[row].map((v, i) => v - data.deviation[row][i]), high: data.measured[row].map((v, i) => v + data.deviation[row][i]) }));
+    const measured = words !== drawnWords ? [] : data.lengths.map((length, row) => ({ mode: "points",
+      name: "ℓ = " + length + ", " + data.n_trials + " draws", colour: report.lengthColour(length), x: data.ridges, y: data.measured_per_dimension[row],
+      low: data.measured_per_dimension[row].map((v, i) => v - data.deviation_per_dimension[row][i]), high: data.measured_per_dimension[row].map((v, i) => v + data.deviation_per_dimension[row][i]) }));
     report.chart(left, { x: { title: "ridge γ", name: "γ =", kind: "log" }, y: { title: "effective dimension / d", range: [0, 1] } },
       [{ series: [...lines, ...measured, { name: "chosen γ", colour: "var(--muted)", dash: "2 4", x: [ridge, ridge], y: [0, 1] }] }]);
     report.chart(right, { x: { title: "word length ℓ, at the chosen γ", labels: data.lengths.map(String) }, y: { title: "effective dimension / d", range: [0, 1] } },
@@ -66,7 +67,10 @@ report.widgets["effective-dimension"] = (box, data) => {
 };
 
 // Spectra of √K, one length at a time or all limits together.
-report.widgets["kernel-spectra"] = (box, data) => {
+report.widgets["kernel-spectra"] = (box, numbers) => {
+  const data = numbers.lengths.map((length, row) => ({ length, n: numbers.n_generators[row],
+    edges: numbers.bin_edges[row], heights: numbers.histogram[row],
+    places: numbers.limit_places[row], density: numbers.limit_density[row] }));
   const controls = report.make("div", { className: "controls" }, box), choices = [...data.map(each => String(each.length)), "all"];
   let chosen = choices.at(-2);
   choices.forEach(value => {
