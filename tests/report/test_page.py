@@ -85,6 +85,15 @@ def test_every_link_on_the_page_leads_somewhere(made):
         assert link[1:] in reader.ids
 
 
+def test_answers_about_two_memories_have_places_of_their_own(folder):
+    grid = {"memory": ("gru", "s5"), "projection.length": (1, 4)}
+    file = fake_dataset(grid, 3).save(folder / "two.npz")
+    reader = read(make_report(folder / "two", file, only=["study"], published=[]).page)
+    assert {"own-frp-beats-rp", "own-frp-beats-rp-s5"} <= set(reader.ids)
+    assert len(reader.ids) == len(set(reader.ids))
+    assert all(link[1:] in reader.ids for link in reader.links)
+
+
 def test_the_page_is_small_and_names_no_other_place(made):
     text = made.page.read_text()
     assert len(text) < 3e6

@@ -59,15 +59,18 @@ def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answ
     memories = dataset.group_by("memory") if dataset.runs else {}
     asked = {str(m): ask(question, part) for (m,), part in memories.items()}
     found = {m: each for m, each in asked.items() if each.status == "answered"}
-    if len(found) < 2:
+    if not found:
         return {name: ask(question, dataset)}
-    first, *others = found
     titles = {memory: value_text("memory", memory) for memory in found}
+    if len(memories) > 1:
+        found = {m: answer.noted(titles[m]) for m, answer in found.items()}
+    first, *others = found
     also = "; ".join(f"{titles[m]}: {found[m].outcome}" for m in others)
-    told = {m: answer.noted(titles[m]) for m, answer in found.items()}
-    return {name: replace(told[first], also=also)} | {
-        f"{name}-{m.rsplit(':', 1)[-1]}": replace(told[m], opens=False) for m in others
-    }
+    answers = {name: replace(found[first], also=also)}
+    for m in others:
+        own = f"{name}-{m.rsplit(':', 1)[-1]}"
+        answers[own] = replace(found[m], name=own, opens=False)
+    return answers
 
 
 def ask_published(studies: Iterable[Dataset] | None = None) -> dict[str, Answer]:
