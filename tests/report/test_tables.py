@@ -203,3 +203,14 @@ def test_memories_are_called_by_their_names():
     names = ("gru", "mingru", "transformer", "own:Decay")
     shown = [value_text("memory", name) for name in names]
     assert shown == ["GRU", "minGRU", "transformer", "Decay"]
+
+
+def test_titles_and_notes_speak_of_what_is_shown():
+    maps = {"maps": ("tile", "zero"), "evaluation.maps": ("tile",)}
+    own = fake_dataset({"projection.length": (1, 4)}, 3, task="mine:Thing", **maps)
+    results, returns = (format_table(f"table-{n}", own) for n in ("results", "maps"))
+    assert results.startswith("Held-out return of an episode\n")
+    assert "headroom" not in results + returns
+    assert "Blanked: the observation" in returns
+    assert not {"Random:", "QR:", "Paper:"} & set(returns.split())
+    assert "the paper's Table 1" in format_table("table-results", fake_dataset())

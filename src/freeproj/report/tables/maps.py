@@ -88,8 +88,15 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
         first, *others = found
         lines = [_line(record, axes, maps) for record in (first, *others)]
         groups.append([(_heading(first), *[""] * (len(columns) - 1)), *lines])
-    told = ("score", "paper") if any(each.paper for each in records) else ("score",)
-    notes = [*(grid.NOTES["maps"][name] for name in told), labels.run_counts(dataset)]
+    shown = {
+        "score": True,
+        "zero": "zero" in maps,
+        "random": "random" in maps,
+        "qr": any(r.settings.get("projection.family") == "qr" for r in records),
+        "paper": any(each.paper for each in records),
+    }
+    told = " ".join(grid.NOTES["maps"][name] for name in shown if shown[name])
+    notes = [told, labels.run_counts(dataset)]
     title = "Returns per trial: mean ± standard error over seeds"
     return Grid(title, columns, groups, notes)
 

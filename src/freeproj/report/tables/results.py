@@ -100,7 +100,9 @@ def make_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
         _task_rows(list(group), axes, columns)
         for _, group in groupby(records, key=lambda record: record.settings["task"])
     ]
-    title = "Held-out return of an episode, the paper's Table 1 below ours"
+    title = "Held-out return of an episode"
+    if any(_paper_rows([each]) for each in records):
+        title += ", the paper's Table 1 below ours"
     return Grid(title, columns, groups, _notes(records, dataset))
 
 
