@@ -134,7 +134,7 @@ def half_choice(
 ) -> HalfChoice:
     """Choose the best option on half of the seeds, measure it on the other; both ways.
 
-    The best of several options looks good by chance alone; gains on seeds that had no
+    The best of several options is good by chance alone; gains on seeds that had no
     part in the choice are judged like any others. Scores are by seed. Seeds are split
     alternately; only seeds with data for every option and the reference count.
     """

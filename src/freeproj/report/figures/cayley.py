@@ -54,7 +54,8 @@ def draw(numbers: Numbers) -> Figure:
     _draw_edges(axes, numbers)
     sizes = 9.0 * 0.36 ** numbers["lengths"].astype(float)
     shown, sizes = numbers["vertices"][sizes > 0.02], sizes[sizes > 0.02]
-    axes.scatter(shown.real, shown.imag, s=sizes, color=INK, linewidths=0, zorder=3)
+    places = np.real(shown), np.imag(shown)
+    axes.scatter(*places, s=sizes, color=INK, linewidths=0, zorder=3)
     _draw_labels(axes, numbers)
     return figure
 
@@ -65,7 +66,7 @@ def _draw_edges(axes, numbers: Numbers) -> None:
     for generator in np.unique(generators):
         for length in np.unique(lengths):
             chosen = numbers["edges"][(generators == generator) & (lengths == length)]
-            lines = list(np.stack([chosen.real, chosen.imag], axis=-1))
+            lines = list(np.stack([np.real(chosen), np.imag(chosen)], axis=-1))
             style = {"colors": PALETTE[(generator - 1) % len(PALETTE)], "zorder": 2}
             style["linewidths"] = max(2.0 * 0.68 ** (length - 1), 0.15)
             axes.add_collection(LineCollection(lines, capstyle="round", **style))

@@ -32,8 +32,8 @@ class LengthRecord:
     @property
     def paper(self) -> int | None:
         """The paper's ℓ*, by its test MMER."""
-        names = (str(self.settings[axis]) for axis in ("task", "memory"))
-        return PAPER_LENGTHS.get(tuple(names))
+        task, memory = self.settings["task"], self.settings["memory"]
+        return PAPER_LENGTHS.get((str(task), str(memory)))
 
     @property
     def best(self) -> int | None:
