@@ -17,6 +17,8 @@ from freeproj.storage.files import DAMAGED
 
 __all__ = ["read_matrix", "read_numbers"]
 
+_FORMATS = (".npy", ".npz", ".csv")
+
 
 def read_matrix(
     path: str | Path, array: str | None = None
@@ -38,10 +40,9 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
     """Return the file's numbers in float64, of any shape: a matrix or a target."""
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in (".npy", ".npz", ".csv"):
-        raise ValueError(
-            f"A data file must end in .npy, .npz, .csv, got '{path.name}'."
-        )
+    if kind not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise ValueError(f"A data file must end in {known}, got '{path.name}'.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file.")
     if not path.exists():
@@ -102,9 +103,13 @@ def _is_number(cell: str) -> bool:
 
 
 def _checked(matrix: np.ndarray, path: Path) -> np.ndarray:
+    if matrix.dtype.kind == "c":
+        raise ValueError(
+            f"{path} holds complex numbers, but the data must be real; save the real "
+            "part, or real and imaginary parts as separate rows."
+        )
     if matrix.dtype.kind not in "biuf":
-        kind = "complex numbers" if matrix.dtype.kind == "c" else matrix.dtype
-        raise ValueError(f"{path} holds {kind}, but the data must be real numbers.")
+        raise ValueError(f"{path} holds {matrix.dtype}, but the data must be numbers.")
     if matrix.size == 0:
         raise ValueError(f"{path} is empty: shape {matrix.shape}.")
     matrix = matrix.astype(np.float64)

@@ -17,7 +17,6 @@ from typing import Any
 import jinja2
 import markupsafe
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.facts import versions
@@ -91,7 +90,6 @@ def _forest(unit: str, lines: tuple, findings: list[Finding]) -> SimpleNamespace
     room = 0.04 * ((high - low) or 1.0)
     start, span = low - room, (high - low) + 2 * room
     share = HEADROOM in unit
-    marks = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(start, start + span)
 
     def at(place: float) -> float:
         return round(100 * (place - start) / span, 2)
@@ -104,8 +102,7 @@ def _forest(unit: str, lines: tuple, findings: list[Finding]) -> SimpleNamespace
     scale, sign = (100, " %") if share else (1, "")
     ticks = [
         (at(mark), _minus(f"{scale * mark:.3g}{sign}"))
-        for mark in marks
-        if known and start <= mark <= start + span
+        for mark in (_ticks(start, start + span) if known else ())
     ]
     bars = []
     for each in known:
@@ -121,6 +118,14 @@ def _ends(finding: Finding) -> tuple[float, float]:
     """Return the ends of the interval; nan if there are too few seeds for one."""
     low, high = (finding.interval or (math.nan, math.nan))[:2]
     return low, high
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= 0.999 * rough)
+    first = math.ceil(low / step)
+    return [i * step for i in range(first, math.floor(high / step) + 1)]
 
 
 def _texts(finding: Finding, share: bool) -> tuple[str, str]:
