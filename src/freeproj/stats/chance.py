@@ -28,6 +28,13 @@ class ChanceLine(NamedTuple):
     n_episodes: int
     n_evaluations: int
 
+    def __str__(self) -> str:
+        return (
+            f"{self.policy} policy: an episode returns {self.mean:.2f} ± {self.std:.2f}"
+            f", MMER over {self.n_evaluations} evaluations of {self.n_episodes} "
+            f"episodes {self.mmer:.2f} by chance alone"
+        )
+
 
 def expected_maximum(n: int, mean: float | int = 0.0, std: float | int = 1.0) -> float:
     """Return E max of n independent normal numbers, to ten digits."""
