@@ -35,7 +35,9 @@ def test_effective_dimension_numbers_are_theory_and_measurement(tmp_path):
 
 @pytest.mark.parametrize("n_samples", [12, 24])
 def test_kernel_spectra_curves_have_the_mass_of_the_histograms(n_samples):
-    numbers = find("kernel-spectra").load().compute(**SMALL, n_samples=n_samples)
+    numbers = (
+        find("kernel-spectra").load().compute("spectra", **SMALL, n_samples=n_samples)
+    )
     assert numbers["histogram"].shape == (3, 50)
     for row in range(3):
         widths = np.diff(numbers["bin_edges"][row])

@@ -29,6 +29,9 @@ class Interval(NamedTuple):
     n: int
     method: str  # one of `METHODS`
 
+    def __contains__(self, value: object) -> bool:
+        return bool(isinstance(value, int | float) and self.low <= value <= self.high)
+
 
 class Summary(NamedTuple):
     """What the seeds of one cell say together."""
