@@ -69,7 +69,7 @@ def evaluate(
     norms = map_norms(plain.evaluation_env(other), tuple(found))  # of maps alone
     facts = {
         "tasks": tasks,
-        "n_trials": config.n_trials,
+        "n_trials": config.n_tested_trials,
         "training_norm": config.projection.scale,
         "action_map": config.evaluation.action_map,
         "maps": {name: _facts(each, norms[name]) for name, each in found.items()},
@@ -226,7 +226,7 @@ def _card(loaded: LoadedAgent) -> dict[str, Any]:
     maps = ("tile", "minus_tile", "random", "zero")
     returns = {
         name: {
-            "mean": float(each.episodes.mean_return) / config.n_trials,
+            "mean": float(each.episodes.mean_return) / config.n_tested_trials,
             "trials": each.trial_returns.tolist(),
             "episodes": int(each.episodes.n_finished),
         }

@@ -157,7 +157,7 @@ def _read(source: str) -> Dataset:
     loaded = load_agent(source)
     config, returns = loaded.config, loaded.card.get("returns", {})
     metrics = {
-        measures.metric_of(name): np.array([config.n_trials * one["mean"]])
+        measures.metric_of(name): np.array([config.n_tested_trials * one["mean"]])
         for name, one in returns.items()
         if one.get("mean") is not None
     }
@@ -234,7 +234,9 @@ def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, A
     dataset, source = named[name], [name] if len(named) > 1 else []
     for cell, group in dataset.group_by(*dataset.axes).items():
         which = labels.settings_text(dict(zip(dataset.axes, cell, strict=True)))
-        scores = [_score(run, on) / run.settings["n_trials"] for run in group.runs]
+        scores = [
+            _score(run, on) / measures.length_of(run.settings, on) for run in group.runs
+        ]
         found = summarise([value for value in scores if math.isfinite(value)])
         low, high = (found.interval or (None, None))[:2]
         if high is not None:
@@ -252,7 +254,7 @@ def _best(settings: Mapping[str, Any]) -> float:
     """Return the best possible return of a trial; infinity where it is not known."""
     from freeproj.findings.numbers import episode_levels
 
-    n, fresh = settings["n_trials"], settings.get("trials") == "fresh_start"
+    n, fresh = measures.length_of(settings), settings.get("trials") == "fresh_start"
     task = settings.get("evaluation.task") or settings["task"]
     best = episode_levels(task, n, fresh).ceiling / n
     return math.inf if math.isnan(best) else best

@@ -126,7 +126,9 @@ def compared_with(
 
     found: dict[str, dict[str, float] | None] = {}
     for task in tasks:
-        known = episode_levels(task, config.n_trials, config.trials != "same_start")
+        known = episode_levels(
+            task, config.n_tested_trials, config.trials != "same_start"
+        )
         levels = {"chance": known.chance, "best open-loop": known.blind}
         levels["best"] = known.ceiling
         found[task] = None if math.isnan(known.chance) else levels

@@ -48,7 +48,7 @@ class AgentPlayer:
         law, played = config.projection, task or config.tasks[0]
         self.input_dim = law.input_dim
         same_start, has_words = config.trials == "same_start", config.tasks == (played,)
-        trained = law.dim, law.scale, config.n_trials, same_start, has_words
+        trained = law.dim, law.scale, config.n_tested_trials, same_start, has_words
         self.habits = Training(*trained)
         self._agent, self._config = agent, config.stage_configs[-1]
         self.env = config.evaluation_env(task if map_name else played, map_name)

@@ -285,6 +285,11 @@ class TrainConfig:
         return named if isinstance(named, tuple) else (named,)
 
     @property
+    def n_tested_trials(self) -> int:
+        """Trials of a test's episodes: as many as in training unless said otherwise."""
+        return self.evaluation.n_trials or self.n_trials
+
+    @property
     def test_maps(self) -> tuple[str, ...]:
         """The projections that an evaluation plays: the chosen ones, and `zero`."""
         without = {"none": (), "plain": ("pad",)}  # a projection
@@ -326,11 +331,11 @@ class TrainConfig:
         held_out = task or self.evaluation.task
         tasks = (held_out,) if held_out else self.tasks
         fixed = None if evaluation_map in ("", "random") else evaluation_map
-        plan, actions = self.evaluation, self.evaluation.action_map
+        actions = self.evaluation.action_map
         if self.action_map == "by_use":  # in tests too: no map changes such names
             actions = "by_use"
         return self._env(
-            tasks, actions, plan.n_trials, evaluation_map=fixed, keep_words=True
+            tasks, actions, self.n_tested_trials, evaluation_map=fixed, keep_words=True
         )
 
     def _env(

@@ -263,9 +263,7 @@ class MetaEnv(AgentInputs):
     def _move(self, key, state, action, params) -> tuple[MetaState, Array, dict]:
         """Play a step; a trial that ended starts again from the initial state."""
         observation, current, reward, ended = self._play(key, state, action, params)
-        used = state.n_used
-        following = state._replace(
-            n_used=used if used is None else jnp.maximum(used, action + 1),
+        following = self.after(state, action)._replace(
             trial=state.trial + ended,
             current=_where(ended, state.initial, current),
             shown=jnp.where(ended, state.initial_observation, observation),

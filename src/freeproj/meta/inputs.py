@@ -219,6 +219,12 @@ class AgentInputs(eqx.Module):
         seen, state = self._project(state)
         return jnp.concatenate([seen, before, tail]), state
 
+    def after(self, state: MetaState, action: Array) -> MetaState:
+        """Return the state of an episode in which an action was used."""
+        if state.n_used is None:
+            return state
+        return state._replace(n_used=jnp.maximum(state.n_used, action + 1))
+
     def unseen(self, state: MetaState) -> MetaState:
         """Return an episode of which the agent has seen nothing yet."""
         return state._replace(frame=self._empty_frame())
