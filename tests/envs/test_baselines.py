@@ -153,7 +153,7 @@ def test_luck_in_repeat_first_is_that_of_constants_and_of_maps():
     assert mean == pytest.approx(-8, abs=0.3)
     assert within == pytest.approx(16 * math.sqrt(3) / 2, rel=0.02)
     assert between == 0
-    assert luck["random map"] == pytest.approx((-8, 12, 4 * math.sqrt(3)))
+    assert luck["random lookup"] == pytest.approx((-8, 12, 4 * math.sqrt(3)))
     assert luck["uniform"][1] == pytest.approx(0.485, abs=0.02)
 
 

@@ -112,7 +112,7 @@ def test_no_data_is_a_dash_with_its_reason():
     data = fake_dataset(LENGTHS, 2, maps=())
     text = format_table("table-results", data)
     assert "nan" not in text
-    assert "–: no held-out evaluation yet." in text
+    assert "–: not tested on this projection, or not yet." in text
     assert "No interval below three seeds." in text
 
 

@@ -35,11 +35,11 @@ def test_the_luckiest_policy_has_the_widest_evaluations_and_no_more_than_the_cei
     policies = {
         "uniform": (-8.0, 0.5, 0.0),
         "constant": (-8.0, 14.0, 0.0),
-        "random map": (-8.0, 12.0, 7.0),
+        "random lookup": (-8.0, 12.0, 7.0),
     }
     counts = {"n_episodes": 64, "n_evaluations": 228}
     lines = stats.chance_lines(policies, **counts)
-    assert [line.policy for line in lines] == ["random map", "constant", "uniform"]
+    assert [line.policy for line in lines] == ["random lookup", "constant", "uniform"]
     expected = stats.expected_maximum(228, -8.0, math.hypot(7.0, 12.0 / 8))
     assert lines[0].mmer == pytest.approx(expected)
     assert stats.chance_lines(policies, **counts, ceiling=2.0)[0].mmer == 2.0

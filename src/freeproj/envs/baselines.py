@@ -166,7 +166,7 @@ class Baselines:
         """Return policies that never learn, for the distribution of MMER by chance.
 
         Each has the mean of its episodes, their standard deviation within one
-        evaluation, and that between evaluations. The random map is taken to be a new
+        evaluation, and that between evaluations. The random lookup is taken to be a new
         one at each evaluation, like that of a network in training.
         """
         found = {
@@ -176,7 +176,7 @@ class Baselines:
         if self.random_map is not None:
             each, n = self.random_map, n_trials
             within = (n if same_start else math.sqrt(n)) * each.start_std
-            found["random map"] = (n * each.mean, within, n * each.std)
+            found["random lookup"] = (n * each.mean, within, n * each.std)
         return found
 
 

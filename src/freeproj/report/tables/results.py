@@ -240,7 +240,7 @@ def _short(policy: str) -> str:
     """Name a row of actions by initials: "left right right left" is LRRL."""
     row = policy.removesuffix(", repeated")
     if row == policy:
-        return policy.replace("random map", "lookup")
+        return policy.replace("random lookup", "lookup")
     return "".join(word[0].upper() for word in row.split())
 
 
