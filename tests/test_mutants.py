@@ -65,8 +65,8 @@ MUTANTS = HEART | {
     ),
     "an evaluation window one step too long": Mutant(
         "learning/evaluate.py",
-        "done & (tally.step < n_steps)",
-        "done & (tally.step <= n_steps)",
+        "*played, tally.step < plan.n_steps",
+        "*played, tally.step <= plan.n_steps",
         "tests/learning/test_core_laws.py::"
         "test_the_window_counts_what_ends_within_its_steps_and_nothing_later",
     ),

@@ -60,7 +60,7 @@ class CountRecall(KindTask):
     ) -> tuple[CountRecallState, Array]:
         right = action == state.counts[state.queries[state.time]]
         reward = jnp.where(right, 1 / self.max_steps, -1 / self.max_steps)
-        new = state.dealt[state.time + 1]
+        new = state.dealt[jnp.minimum(state.time + 1, self.max_steps)]
         counts = state.counts + jax.nn.one_hot(new, self.n_kinds, dtype=jnp.int32)
         return state._replace(counts=counts, time=state.time + 1), reward
 

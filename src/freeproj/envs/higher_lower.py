@@ -36,7 +36,7 @@ class HigherLower(CardTask):
 
     def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         rank = rank_of(state.deck[state.time])
-        next_rank = rank_of(state.deck[state.time + 1])
+        next_rank = rank_of(state.deck[jnp.minimum(state.time + 1, self.max_steps)])
         # +1 where the next card is higher, -1 where it is lower, 0 on a tie.
         direction = jnp.sign(next_rank - rank)
         guess = jnp.where(action == 0, 1, -1)

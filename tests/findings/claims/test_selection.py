@@ -133,8 +133,9 @@ def test_parts_of_studies_are_judged_as_far_as_they_go(n_seeds):
 
 @pytest.mark.parametrize(("figure", "name"), [("why-table-1",) * 2, ("storage",) * 2])
 def test_a_figure_draws_its_own_study_from_all_of_them(figure, name):
-    compute = find(figure).load().compute
-    alone, beside = compute(study(name)), compute(everything())
+    spec = find(figure)
+    sources = (study(name), everything())
+    alone, beside = (spec.load().compute(runs, **spec.options) for runs in sources)
     assert beside["maps"].tolist() == alone["maps"].tolist()
     rows = [
         sorted(zip(each["task"], each["length"], each["mean"][:, 0], strict=True))
