@@ -33,13 +33,14 @@ def test_why_table_1_has_twenty_seeds_where_a_verdict_rests_on_it_and_else_ten(w
     seeds = summary(why)["seeds_per_configuration"]
     assert set(seeds) == set(PAPER_TASKS)
     assert seeds["StatelessCartPole"] == [10, 20]
-    for (task, redraw), group in why.group_by("task", "redraw_every").items():
+    arms = why.group_by("task", "memory", "redraw_every")
+    for (task, memory, _), group in arms.items():
         cells = group.group_by("projection.family", "projection.length")
-        few = task in ("Minesweeper", "RepeatFirst")
-        few |= (task, redraw) == ("StatelessCartPole", 0)
+        few = memory == "s5" or task in ("Minesweeper", "RepeatFirst")
         assert len(cells) == 8
         assert {len(cell) for cell in cells.values()} == {10 if few else 20}
-    assert len(why) == 1040
+    assert len(arms) == 2 * 3 + 2 + 3
+    assert len(why) == 1360
     assert not why.set_aside
 
 
