@@ -17,6 +17,7 @@ import datetime
 import os
 import platform
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,11 +74,19 @@ def main() -> None:
 
 def name_today(run: RunRecord) -> str:
     """Return the name of the run's folder; runs of 0.1 and 0.2 had other hashes."""
-    known = flat(TrainConfig())
-    settings = {key: value for key, value in run.settings.items() if key in known}
-    if len(tasks := settings["task"].split("+")) > 1:
-        settings["task"] = tasks
+    settings = settings_today(run)
+    settings.pop("projection.n_words", None)
+    # Flash cards had no name of their own in 0.2.
+    tasks = settings["task"].replace("freeproj.envs.flash_cards:", "").split("+")
+    settings["task"] = tasks[0] if len(tasks) == 1 else tasks
     return run_name(config_from({}, settings))
+
+
+def settings_today(run: RunRecord) -> dict[str, Any]:
+    """Return all settings of today: older runs lack those that came after them."""
+    defaults = flat(TrainConfig())
+    n_words = {"projection.n_words": run.settings["projection.n_words"]}
+    return {key: run.settings.get(key, defaults[key]) for key in defaults} | n_words
 
 
 def balanced(runs: list[RunRecord]) -> list[RunRecord]:
@@ -104,7 +113,12 @@ def compact(run: RunRecord) -> RunRecord:
         if "_std" not in name and "n_unfinished" not in name
     }
     return dataclasses.replace(
-        run, updates=run.updates[rows], metrics=metrics, folder=None, meta={}
+        run,
+        updates=run.updates[rows],
+        settings=settings_today(run),
+        metrics=metrics,
+        folder=None,
+        meta={},
     )
 
 

@@ -56,7 +56,7 @@ def draw(numbers: Numbers) -> Figure:
         line[0].set_ylabel(f"{task_title(task)}\n{setting}\nreturn per trial")
     for axes, (bases, family) in zip(grid[0], columns, strict=True):
         axes.set_title(f"{_FAMILIES[family]}, {bases} bases")
-    title = "Where Table 1 comes from: held-out return on four test maps, "
+    title = "Where Table 1 comes from: returns under four test projections, "
     return _finished(figure, grid, numbers, title)
 
 
