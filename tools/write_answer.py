@@ -34,6 +34,14 @@ FILES = (
     "docs/tables.md",
     "docs/statistics.md",
 )
+SHORT = (  # the README's answers; results.md has all
+    "frame-invariance",
+    "frame-reaches-plain",
+    "ordinary-below-frame",
+    "sign-slip",
+    "haar-length",
+    "storage",
+)
 LENGTHS = (1, 2, 4, 8)
 FAMILY = "projection.family"
 _Row = Iterable[str]
@@ -53,7 +61,7 @@ def filled(text: str) -> str:
         marks = rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)"
         if re.search(marks, text, re.DOTALL):
             # Tables need an empty line around them; a list does not.
-            gap = "" if name in ("answer", "sentences") else "\n"
+            gap = "" if name in ("answer", "short answer", "sentences") else "\n"
             body = f"{gap}{block()}\n{gap}"
             text = re.sub(
                 marks, lambda m, b=body: f"{m[1]}{b}{m[2]}", text, flags=re.DOTALL
@@ -64,6 +72,11 @@ def filled(text: str) -> str:
 def answer_block() -> str:
     """Return the opening answers in one short sentence each, as a numbered list."""
     return _listed(each.headline for each in opening())
+
+
+def short_block() -> str:
+    """Return the answers that the README's advice rests on."""
+    return _listed(each.headline for each in opening() if each.name in SHORT)
 
 
 def sentences_block() -> str:
@@ -341,6 +354,7 @@ def held_out_block() -> str:
 
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "answer": answer_block,
+    "short answer": short_block,
     "sentences": sentences_block,
     "basis": basis_block,
     "rule": rule_block,
