@@ -1,5 +1,6 @@
 """Fixtures that every test may use."""
 
+import itertools
 import os
 import signal
 import tempfile
@@ -27,6 +28,22 @@ def pytest_ignore_collect(collection_path, config):
     if config.option.markexpr != "fast" or collection_path.suffix != ".py":
         return None
     return "mark.fast" not in collection_path.read_text(encoding="utf-8")
+
+
+_COUNT = itertools.count(1)
+_MAPS = Path("/proc/self/maps")  # Linux only
+
+
+def pytest_runtest_teardown():
+    """Drops compiled programs before they fill the process's table of memory maps.
+
+    Each program holds some; at 65,530, Linux's default, JAX crashes when it reads or
+    writes the next one. A process of the whole suite compiles enough for that.
+    """
+    if next(_COUNT) % 20 == 0 and _MAPS.exists():
+        with _MAPS.open("rb") as maps:
+            if sum(1 for _ in maps) > 30_000:
+                jax.clear_caches()
 
 
 @pytest.fixture
