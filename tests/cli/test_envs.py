@@ -75,5 +75,5 @@ def test_an_unknown_task_ends_with_one_line_and_code_two(capsys):
         main(["envs", "Chess"])
     assert stop.value.code == 2
     error = capsys.readouterr().err
-    assert error.startswith("freeproj: No environment 'Chess'. Known: ")
+    assert error.startswith("freeproj: No task 'Chess'. Known: ")
     assert error.count("\n") == 1

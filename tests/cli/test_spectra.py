@@ -166,7 +166,7 @@ def test_bad_files_end_with_one_line_and_exit_code_2(run, tmp_path):
     for name, message in [
         ("nan.npy", "NaN"),
         ("zero.npy", "must not be zero everywhere"),
-        ("none.npy", "No file"),
+        ("none.npy", "no such file"),
         ("none.txt", "must end in"),
     ]:
         code, out, err = run(tmp_path / name)

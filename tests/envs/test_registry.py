@@ -65,7 +65,7 @@ def test_levels_differ():
 
 @pytest.mark.parametrize("name", ["Higherlower", "HigherLowerExtreme", "", "popgym-X"])
 def test_an_unknown_name_is_answered_with_the_known_ones(name):
-    with pytest.raises(ValueError, match=f"No environment '{name}'.*Known: Auto"):
+    with pytest.raises(ValueError, match=f"No task '{name}'.*Known: Auto"):
         make(name)
 
 

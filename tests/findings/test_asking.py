@@ -54,7 +54,7 @@ def test_what_is_said_is_what_was_decided(outcome):
     assert {
         HOLDS: "RP is better.",
         FAILS: "It does not hold that RP is better.",
-        OPEN: "It cannot be told whether RP is better.",
+        OPEN: "The data cannot tell whether RP is better.",
     }[outcome] == text
 
 

@@ -91,7 +91,7 @@ def test_several_tasks_may_be_listed():
         ({"n_updates": 0}, "n_updates"),
         ({"seed": -1}, "seed"),
         ({"seed": 2**64}, "`seed` must"),
-        ({"task": "nosuch"}, "No environment 'nosuch'"),
+        ({"task": "nosuch"}, "No task 'nosuch'"),
         ({"memory": "lstmm"}, "Did you mean `lstm`"),
         ({"ppo.discount": 1.5}, "discount"),
         ({"ppo.learning_rate": 0}, "learning_rate"),

@@ -98,7 +98,7 @@ def test_what_cannot_be_read_is_said_in_one_line(tmp_path, name, write, message)
 
 
 def test_missing_files_and_folders_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="No file"):
+    with pytest.raises(FileNotFoundError, match="no such file"):
         read_matrix(tmp_path / "none.npy")
     (tmp_path / "folder.npy").mkdir()
     with pytest.raises(IsADirectoryError, match="is a folder"):

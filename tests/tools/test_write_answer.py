@@ -38,7 +38,7 @@ def test_every_line_is_an_answer_with_that_verdict(name, block, form):
     whole = block != "short answer"
     assert len(lines) == (len(answers) if whole else len(write_answer.SHORT)) >= 5
     for line in lines:
-        undecided = line.startswith("It cannot be told whether")
+        undecided = line.startswith("The data cannot tell whether")
         assert undecided == (answers[line].outcome is Outcome.OPEN)
 
 
@@ -53,7 +53,7 @@ def test_a_headline_is_short_and_says_what_it_rests_on(answer):
     assert answer.headline.endswith(f"({limits}).")
     assert answer.power or not needed
     assert re.search(r"\d seeds, .* M steps", answer.basis)
-    undecided = answer.headline.startswith("It cannot be told whether")
+    undecided = answer.headline.startswith("The data cannot tell whether")
     assert undecided == (answer.outcome is Outcome.OPEN)
     assert not re.search(r"nan|[{}]|  ", answer.headline)
 
@@ -69,7 +69,7 @@ def test_every_line_has_numbers_from_a_published_study():
 
 def test_a_line_that_says_more_than_its_answer_is_noticed():
     text = (ROOT / "README.md").read_text()
-    changed = text.replace("It cannot be told whether word", "Word")
+    changed = text.replace("The data cannot tell whether word", "Word")
     assert changed != text
     answers = {each.headline for each in opening()}
     assert not set(lines_of(changed, "short answer")) <= answers

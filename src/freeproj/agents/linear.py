@@ -12,7 +12,7 @@ of the paper; the initial λ and their basis are those of the HiPPO-N matrix.) I
 numbers and the missing bound on Re λ are popjaxrl's; `clip_eigenvalues` keeps Re λ
 negative.
 
-minGRU has gates that do not see the memory, so that time is linear there too:
+minGRU has gates that depend on the input only, so that it is linear in time too:
 
     h_t = (1 - z_t) ⊙ h_{t-1} + z_t ⊙ (u_t W_h + b_h),    z_t = σ(u_t W_z + b_z),
     out = u + (h W_1 + b_1) ⊙ σ(h W_2 + b_2).

@@ -24,7 +24,7 @@ __all__ = ["main"]
 _GROUPS = {
     "Begin here": {
         "demo": ("demo", "Train an agent that visibly adapts, in about a minute."),
-        "reproduce": ("report", "The main job: a study, all analyses, report.html."),
+        "reproduce": ("report", "Train a study, compute all analyses, write one page."),
         "doctor": ("about", "Show versions, installed extras and devices."),
     },
     "Train": {

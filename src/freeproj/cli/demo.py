@@ -15,7 +15,7 @@ __all__ = ["demo"]
 _INTRODUCTION = """\
 Flash cards behind a random projection. Each of four suits is shown as four
 numbers: its column of a random matrix, and the matrix is new in every episode.
-Only the rewards tell which numbers mean which suit, so a good player guesses
+Only the rewards tell which numbers mean which suit, so a good agent guesses
 in the first trial and knows the suits by the second. An episode is {n_trials} trials
 of 12 cards; a right answer earns 1/12, a wrong one -1/12.
 

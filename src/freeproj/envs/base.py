@@ -14,7 +14,7 @@ for loops that step one environment, as a method
     observation, state, reward, terminated, truncated = plain_step(state, action, luck)
 
 in plain Python on the same states, with NumPy arrays and Python numbers as leaves.
-`luck` is what `draw_luck` draws for the step, as Python numbers. While the trial runs,
+`luck` holds the random draws of the step, from `draw_luck`, as Python numbers. While the trial runs,
 results equal those of `step`, floats up to rounding; a test compares them.
 """
 
@@ -64,8 +64,7 @@ class Environment(eqx.Module):
 
     `max_steps` bounds the length of a trial; a trial may end earlier. `terminated`
     says that the task is over, `truncated` that only its time is up. In the tasks of
-    this package a trial that has ended stays as it is: further steps keep the state and
-    the flags and earn nothing.
+    this package stepping after the end of a trial is a no-op with reward 0.
 
     A class may define two more things: `plain_step`, its rules in plain Python, and
     `paint`, a picture of a state. Under a name of the registry it has a `summary`, for

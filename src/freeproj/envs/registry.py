@@ -122,7 +122,7 @@ def find(name: str) -> tuple[Family, str]:
     if name.startswith("gymnax/"):
         return Family(name, functools.partial(_gymnax, name[len("gymnax/") :])), ""
     raise ValueError(
-        f"No environment {name!r}.{suggestion(name, known)} Known: "
+        f"No task {name!r}.{suggestion(name, known)} Known: "
         f"{', '.join(sorted(REGISTRY))}; each may be followed by its level, as in "
         "HigherLowerHard (Easy, Medium or Hard); or your own as module:attribute."
     )
@@ -176,7 +176,7 @@ def _numbers(name: str) -> tuple[str, dict[str, int | float]]:
     ]
     if not name.endswith(")") or not all(pairs):
         raise ValueError(
-            f"No environment {name!r}: numbers in brackets are written as in "
+            f"No task {name!r}: numbers in brackets are written as in "
             "RepeatPrevious(delay=2)."
         )
     return plain, {pair[1]: ast.literal_eval(pair[2]) for pair in pairs if pair}

@@ -1,4 +1,4 @@
-"""A run on disk: written as it goes, resumed where it broke, never overwritten.
+"""A run on disk: written step by step, resumed after a crash, never overwritten.
 
 A run is a folder named by its settings:
 
@@ -143,7 +143,7 @@ class Run:
             text = "".join(f"{line}\n" for line in log.whole_lines(path, n_done))
             if path.exists() and path.read_bytes() != text.encode():
                 files.write_text(path, text)
-                said = "%s: dropped what has no checkpoint; resuming after update %d."
+                said = "%s: discarded log lines without a checkpoint; resuming after update %d."
                 _LOGGER.warning(said, path, n_done)
 
     def record(self, state: PyTree, row: dict[str, Any]) -> None:

@@ -127,7 +127,7 @@ def said(statement: str, outcome: Outcome, otherwise: str = "") -> str:
     clause = statement
     if statement.split(" ", 1)[0].istitle():  # not RP, LSMDP, or a run's name
         clause = statement[0].lower() + statement[1:]
-    doubt = "It does not hold that" if fails else "It cannot be told whether"
+    doubt = "It does not hold that" if fails else "The data cannot tell whether"
     return f"{doubt} {clause}"
 
 

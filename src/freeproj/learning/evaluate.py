@@ -10,7 +10,7 @@ agent uses its observation. There are two ways to count, both kept, never mixed:
 - `episodes`: play on until every environment has finished its first episode, and count
   each once.
 
-Where nothing was counted the mean is nan, and the counts say so. A run's evaluations
+If no episode was counted, the mean is NaN and the count is 0. A run's evaluations
 have their own stream of keys, a function of the seed and the update's number, so they
 cannot affect training. (Section 4.1, appendices D.5 and D.8.)
 """

@@ -4,7 +4,7 @@ An episode is `n_trials` trials of one task. Its word, and with it the projectio
 everything observed, is drawn at its start and kept to its end, whatever happens to the
 base matrices meanwhile. So are the task and the action map. Every trial starts again
 from the episode's initial state (`trials="same_start"`, the paper's) or from a fresh
-one (`"fresh_start"`). When the last trial ends, the next episode begins by itself. Only
+one (`"fresh_start"`). Episodes reset themselves after their last trial. Only
 the end of an episode sets `terminated`, not the end of a trial. (Algorithm 1, appendix
 D.3.)
 

@@ -10,7 +10,7 @@
 | `pad` | the observation, then zeros | σ |
 | `identity` | the same, where d_in = d_obs | σ |
 | `random` | a fresh Haar matrix for each environment, never seen before | σ |
-| `zero` | nothing: the agent plays blind | 0 |
+| `zero` | zeros: the observation is blanked | 0 |
 
 Here d_obs and d_in are the sizes of the observation and of the agent's input, and σ is
 `projection.scale`. Your own map is a function `f(input_dim, obs_dim)` that returns a

@@ -1,3 +1,3 @@
-"""Figures, tables and the page: numbers go in, files for people come out."""
+"""Build figures, tables and the page from data."""
 
 __all__: list[str] = []

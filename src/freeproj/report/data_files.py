@@ -46,7 +46,7 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file.")
     if not path.exists():
-        raise FileNotFoundError(f"No file {path}.")
+        raise FileNotFoundError(f"{path}: no such file.")
     if not path.is_file():  # reading a pipe or a device could block forever
         raise ValueError(f"{path} is not a regular file; save the data to one.")
     if array is not None and kind != ".npz":

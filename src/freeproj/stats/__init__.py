@@ -1,4 +1,4 @@
-"""Statistics of runs: from a number per seed to what may be said. NumPy and SciPy only.
+"""Statistics over seeds: intervals, paired tests and verdicts. NumPy and SciPy only.
 
 Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
 cell (any settings) to a mapping from seed to number. `experiments.measures` makes one

@@ -75,7 +75,7 @@ def test_raw_qr_and_fixed_bases_are_no_evidence_on_true_haar(pattern):
     assert len(claim.findings) == 6
     assert claim.outcome is OPEN
     assert "do not use their observation (6 comparisons)" in claim.numbers
-    assert claim.sentence.startswith("It cannot be told whether with Haar")
+    assert claim.sentence.startswith("The data cannot tell whether with Haar")
 
 
 def test_fixed_bases_carry_over_or_not(pattern):

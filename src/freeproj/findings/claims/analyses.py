@@ -129,8 +129,8 @@ def _nearer(numbers: Numbers, space: str, metric: int) -> Finding:
         f"{numbers['n_seeds_many']} seeds in pairs, bootstrap; reading "
         f"'{numbers['reading']}' of the equation.",
         f"With {numbers['n_seeds']} seeds, as in the paper: "
-        f"[{-percent('_change_high'):.1f}, {-percent('_change_low'):.1f}] %. The "
-        f"constant z, which knows no solution: {-nothing:+z.1f} %.",
+        f"[{-percent('_change_high'):.1f}, {-percent('_change_low'):.1f}] %. "
+        f"Baseline z = const (the passive policy): {-nothing:+z.1f} %.",
     )
 
 

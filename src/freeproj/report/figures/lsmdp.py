@@ -84,7 +84,7 @@ def draw(numbers: Numbers) -> Figure:
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     figure.suptitle(
         f"Reading '{numbers['reading']}', {numbers['n_words']} words. "
-        "z = const is the baseline that knows no solution; lower is better.",
+        "z = const is the baseline, the passive policy; lower is better.",
         fontsize=9,
     )
     return figure

@@ -1,4 +1,4 @@
-"""What the page shows, gathered from the registries of claims, figures and tables.
+"""Collect what the page shows from the registries of claims, figures and tables.
 
 A `Part` is one source of results: a published study, the user's own runs, or the
 analyses that need no runs. Nothing here names a claim, a figure or a table.
