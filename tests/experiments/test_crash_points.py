@@ -255,10 +255,7 @@ def test_resume_says_what_it_dropped(tmp_path, caplog):
     run = new_run(tmp_path)
     leave_a_tail(run)
     assert resumed(run) == 1
-    assert (
-        "discarded log lines without a checkpoint; resuming after update 1"
-        in caplog.text
-    )
+    assert "cut lines beyond the checkpoint; resuming after update 1" in caplog.text
 
 
 @pytest.mark.parametrize("how", ["before", "after", "torn", "EIO"])

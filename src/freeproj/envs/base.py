@@ -14,8 +14,9 @@ for loops that step one environment, as a method
     observation, state, reward, terminated, truncated = plain_step(state, action, luck)
 
 in plain Python on the same states, with NumPy arrays and Python numbers as leaves.
-`luck` holds the random draws of the step, from `draw_luck`, as Python numbers. While the trial runs,
-results equal those of `step`, floats up to rounding; a test compares them.
+`luck` holds the random draws of the step, from `draw_luck`, as Python numbers. While
+the trial runs, results equal those of `step`, floats up to rounding; a test compares
+them.
 """
 
 import abc

@@ -143,7 +143,7 @@ class Run:
             text = "".join(f"{line}\n" for line in log.whole_lines(path, n_done))
             if path.exists() and path.read_bytes() != text.encode():
                 files.write_text(path, text)
-                said = "%s: discarded log lines without a checkpoint; resuming after update %d."
+                said = "%s: cut lines beyond the checkpoint; resuming after update %d."
                 _LOGGER.warning(said, path, n_done)
 
     def record(self, state: PyTree, row: dict[str, Any]) -> None:
