@@ -250,6 +250,23 @@ def played(env: MetaEnv, name: str, n_steps: int = 80):
     return jax.device_get(run(state, keys))
 
 
+def test_gaussian_test_projections_keep_norms_on_average_only():
+    def grams(dim, name):
+        law = dataclasses.replace(LAW, dim=dim, input_dim=dim)
+        env = dataclasses.replace(meta(), projection=law, encoder="none")
+        table = map_table(jax.random.key(0), env, (name,), 400)[0].table[:, 0]
+        return np.einsum("nij,nkj->nik", table, table)  # MᵀM of each environment
+
+    for dim in (8, 64):
+        found = grams(dim, "gaussian")  # a sum of d_in products: variance (1 + δ)σ⁴/d_in
+        error = np.sqrt((1 + np.eye(SIZE)) * LAW.scale**4 / dim / len(found))
+        assert np.all(abs(found.mean(0) - LAW.scale**2 * np.eye(SIZE)) < 5 * error)
+        spread = np.sqrt(2 / dim) * LAW.scale**2
+        assert abs(found[:, 0, 0].std() / spread - 1) < 0.2
+    exact = np.broadcast_to(LAW.scale**2 * np.eye(SIZE), (400, SIZE, SIZE))
+    np.testing.assert_allclose(grams(8, "random"), exact, atol=1e-5)
+
+
 @pytest.mark.parametrize("trials", ["same_start", "fresh_start"])
 def test_card_episodes_are_equal_action_by_action_under_every_isometry(trials):
     env = meta(trials=trials, previous_reward=True)

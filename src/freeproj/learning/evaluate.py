@@ -18,6 +18,7 @@ cannot affect training. (Section 4.1, appendices D.5 and D.8.)
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ from freeproj.learning.rollout import Rollout, RolloutState, play_step
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams
 from freeproj.projection import matrices
+from freeproj.projection.maps import is_drawn
 
 __all__ = ["EpisodeStats", "Evaluation", "check_fits", "evaluate", "evaluation_inputs"]
 __all__ += ["is_tested", "map_norms", "map_table", "named", "run_evaluation"]
@@ -154,13 +156,14 @@ def map_table(
 ) -> tuple[MetaParams, Int[np.ndarray, " rows"]]:
     """Return the table of the maps' matrices, and the row of each environment.
 
-    The environments of the first map come first. A fixed map has one row; `random` has
-    a row, a fresh Haar matrix, for each of its environments.
+    The environments of the first map come first. A fixed map has one row; `random` and
+    `gaussian` have a row, a fresh matrix, for each of their environments.
     """
     tables, rows, n_rows = [], [], 0
     for number, name in enumerate(maps):
-        if name == "random":
-            table = _random_rows(jax.random.fold_in(key, number), env, n_envs)
+        if is_drawn(name):
+            drawn = jax.random.fold_in(key, number)
+            table = _drawn_rows(drawn, env, n_envs, name == "gaussian")
         else:
             table = env.map_rows(name)
         rows += [n_rows + i % len(table) for i in range(n_envs)]
@@ -184,8 +187,8 @@ def map_norms(env: MetaEnv, maps: Sequence[str]) -> dict[str, float]:
     whole = law.input_dim >= law.dim or env.observation_size == 1
 
     def norm(name: str) -> float:
-        if name == "random":
-            return law.scale if whole else np.nan
+        if is_drawn(name):
+            return law.scale if whole and name == "random" else np.nan
         return float(np.linalg.norm(np.asarray(env.map_matrices(name))[0, 0], 2))
 
     return {name: norm(name) for name in maps}
@@ -264,12 +267,16 @@ def _summary(window, first_return, trial_sums, trials_ended) -> Evaluation:
     )
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _random_rows(
-    key: PRNGKeyArray, env: MetaEnv, n_rows: int
+@functools.partial(jax.jit, static_argnums=(1, 2, 3))
+def _drawn_rows(
+    key: PRNGKeyArray, env: MetaEnv, n_rows: int, gaussian: bool
 ) -> Float[Array, "rows tasks d_obs d_in"]:
     law, size = env.projection, env.observation_size
-    corners = matrices.frames(key, n_rows, law.dim, size)[:, : law.input_dim]
+    if gaussian:
+        corners = jax.random.normal(key, (n_rows, law.input_dim, size))
+        corners = corners / math.sqrt(law.input_dim)
+    else:
+        corners = matrices.frames(key, n_rows, law.dim, size)[:, : law.input_dim]
     missing = law.input_dim - corners.shape[1]
     fitted = jnp.pad(law.scale * corners, ((0, 0), (0, missing), (0, 0)))
     return env.table_of(fitted)

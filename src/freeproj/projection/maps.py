@@ -10,6 +10,7 @@
 | `pad` | the observation, then zeros | σ |
 | `identity` | the same, where d_in = d_obs | σ |
 | `random` | a fresh Haar matrix for each environment, never seen before | σ |
+| `gaussian` | the same with independent entries N(0, σ²/d_in): no isometry | near σ |
 | `zero` | zeros: the observation is blanked | 0 |
 
 Here d_obs and d_in are the sizes of the observation and of the agent's input, and σ is
@@ -28,7 +29,7 @@ from jaxtyping import Float
 
 from freeproj.storage.names import Registry
 
-__all__ = ["MAPS", "ObservationMap", "fixed_map", "identity", "pad", "tile"]
+__all__ = ["MAPS", "ObservationMap", "fixed_map", "identity", "is_drawn", "pad", "tile"]
 
 _Matrix = Float[np.ndarray, "d_in d_obs"]
 
@@ -67,7 +68,7 @@ def identity(input_dim: int, obs_dim: int) -> _Matrix:
     return np.eye(input_dim, dtype=np.float32)
 
 
-# `random` has no matrix of its own: evaluation draws one for each environment.
+# Those of no matrix are drawn by the evaluation, one for each environment.
 MAPS: Registry[ObservationMap | Callable[[int, int], np.ndarray] | None] = Registry(
     "map of observations"
 )
@@ -80,9 +81,15 @@ for _name, _map in {
     "pad": ObservationMap(pad),
     "identity": ObservationMap(identity),
     "random": None,
+    "gaussian": None,
     "zero": ObservationMap(lambda rows, size: np.zeros((rows, size), np.float32)),
 }.items():
     MAPS.add(_name, _map)
+
+
+def is_drawn(name: str) -> bool:
+    """Whether each environment draws a matrix of its own under the map of that name."""
+    return MAPS.resolve(name) is None
 
 
 def fixed_map(name: str, input_dim: int, obs_dim: int, scale: float = 1.0) -> _Matrix:
