@@ -258,7 +258,9 @@ def test_gaussian_test_projections_keep_norms_on_average_only():
         return np.einsum("nij,nkj->nik", table, table)  # MᵀM of each environment
 
     for dim in (8, 64):
-        found = grams(dim, "gaussian")  # a sum of d_in products: variance (1 + δ)σ⁴/d_in
+        found = grams(
+            dim, "gaussian"
+        )  # a sum of d_in products: variance (1 + δ)σ⁴/d_in
         error = np.sqrt((1 + np.eye(SIZE)) * LAW.scale**4 / dim / len(found))
         assert np.all(abs(found.mean(0) - LAW.scale**2 * np.eye(SIZE)) < 5 * error)
         spread = np.sqrt(2 / dim) * LAW.scale**2
