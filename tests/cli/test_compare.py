@@ -30,6 +30,21 @@ def test_runs_are_compared_and_what_differs_is_named(freeproj, folder):
     assert differs == {one.name: [1], other.name: [4]}
 
 
+def test_two_folders_have_a_verdict_for_each_memory(freeproj, tmp_path):
+    shape = {"tasks": ("HigherLower",), "memories": ("gru", "s5"), "lengths": (1,)}
+    for name, gain in (("plain", 0.1), ("better", 0.5)):
+        level = {"gain": lambda task, memory, length, gain=gain: gain}
+        write_study(tmp_path / name, n_seeds=3, n_updates=8, **shape, **level)
+    both = (tmp_path / "plain", tmp_path / "better", "--json")
+    answers = json.loads(freeproj("compare", *both).out)["answers"]
+    ends = [answer["sentence"].split(".")[0][-5:] for answer in answers]
+    assert ends == ["(GRU)", " (S5)"]
+    pooled = json.loads(freeproj("compare", *both, "--pool", "memory").out)["answers"]
+    assert [answer["selection"] for answer in pooled] == [
+        "Higher Lower; pooled over memory"
+    ]
+
+
 def test_a_run_and_itself_do_not_differ(freeproj, folder):
     ended = freeproj("compare", folder, folder.parent / "runs" / ".." / "runs")
     assert "All settings and seeds are the same." in ended.out

@@ -9,7 +9,12 @@ from fake_dataset import fake_dataset, together
 from freeproj.findings.answers import HEADROOM, RETURN, said
 from freeproj.findings.asking import ask
 from freeproj.findings.claims import CLAIMS, ask_apart, ask_published, opening
-from freeproj.findings.comparing import compare, compare_along, compare_axes
+from freeproj.findings.comparing import (
+    compare,
+    compare_along,
+    compare_axes,
+    compare_sources,
+)
 from freeproj.findings.questions import Contrast, Question
 from freeproj.published import load, names
 from freeproj.report.notebook import Study
@@ -125,6 +130,51 @@ def test_comparing_names_the_axis_and_turns_round():
     assert "discount = 0.99 earn more than runs with discount = 0.9 on" in up.statement
     with pytest.raises(ValueError, match="No setting"):
         compare_along(data, "ppo.discont")
+
+
+def test_sources_are_judged_by_memory_and_family_unless_told_to_pool():
+    grid = {"memory": ("gru", "s5"), "projection.family": ("haar", "qr")}
+    lower = {"ppo.discount": 0.9}
+
+    def helped(settings, name):
+        return (0.3 + 0.2 * (settings["memory"] == "gru")) * (name != "zero")
+
+    both = {
+        "short": fake_dataset(grid, 6, lambda s, name: 0.3 * (name != "zero"), **lower),
+        "long": fake_dataset(grid, 6, helped),
+    }
+    found = {answer.statement: answer for answer in compare_sources(both)}
+    outcomes = {
+        "GRU, Haar": HOLDS,
+        "GRU, uncorrected QR": HOLDS,
+        "S5, Haar": OPEN,
+        "S5, uncorrected QR": OPEN,
+    }
+    told = "long earns more than short on random projections ({})."
+    assert {text: each.outcome for text, each in found.items()} == {
+        told.format(kind): outcome for kind, outcome in outcomes.items()
+    }
+    assert all("pooled" not in answer.selection for answer in found.values())
+    (pooled,) = compare_sources(both, pool=("memory", "projection.family"))
+    assert pooled.selection.endswith("pooled over memory, projection.family")
+    with pytest.raises(ValueError, match="kinds of agents: memory"):
+        compare_sources(both, pool=("memry",))
+    # A kind that varies between the sources only is what they are compared in.
+    apart = {name: both["long"].where(memory=name) for name in ("gru", "s5")}
+    statements = [answer.statement for answer in compare_sources(apart)]
+    assert [each.rsplit(" ", 1)[1] for each in statements] == ["(Haar).", "QR)."]
+
+
+def test_tasks_are_not_compared_with_each_other():
+    tasks = {"task": ("HigherLower", "StatelessCartPole")}
+    data = fake_dataset({**tasks, **LENGTHS}, 6, better)
+    (answer,) = compare_axes(data)
+    assert answer.statement.startswith("Runs with ℓ = 4 earn more than runs with ℓ = 1")
+    assert answer.selection.endswith("pooled over task")
+    assert len(answer.findings) == 2
+    assert compare_axes(data.where(FOUR)) == []
+    with pytest.raises(ValueError, match="no common scale"):
+        compare_axes(data, "task")
 
 
 @pytest.mark.parametrize("name", names())

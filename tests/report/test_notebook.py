@@ -1,5 +1,7 @@
 """The study of a notebook: tables, comparisons and plots by axes."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,20 @@ def test_a_study_says_what_it_holds(study):
     assert "RepeatFirst" in study._repr_html_()
     pandas = pytest.importorskip("pandas")
     pandas.testing.assert_frame_equal(study.to_pandas(), study.dataset.to_pandas())
+
+
+def test_tables_are_saved_by_the_ending_of_their_name(study, tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    rows = study.save_table(tmp_path / "x.csv").read_text().splitlines()
+    assert len(rows) == 1 + len(study.to_pandas())
+    with pytest.raises(ValueError, match=r"\.csv or \.parquet, got 'x\.xlsx'"):
+        study.save_table(tmp_path / "x.xlsx")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ImportError, match="pip install pandas pyarrow"):
+            study.save_table(tmp_path / "x.parquet")
+    assert not (tmp_path / "x.parquet").exists()
+    pytest.importorskip("pyarrow")
+    back = pandas.read_parquet(study.save_table(tmp_path / "x.parquet"))
+    assert list(back.columns) == list(study.to_pandas().columns)
+    assert back.value.tolist() == study.to_pandas().value.tolist()

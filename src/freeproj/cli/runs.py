@@ -109,12 +109,21 @@ def _short(folder: Path) -> str:
 @click.argument("sources", nargs=-1, required=True, metavar="A B...")
 @click.option("--along", metavar="SETTING", help="Compare this setting's values only.")
 @click.option("--on", help="Test projection. Default: random ones.")
+@click.option(
+    *("--pool", "pool"),
+    multiple=True,
+    metavar="SETTING",
+    help="Pool agents of several kinds: memory, projection.family. Repeatable.",
+)
 @json_option
-def compare(sources: tuple, along: str | None, on: str | None, as_json: bool) -> None:
+def compare(
+    sources: tuple, along: str | None, on: str | None, pool: tuple, as_json: bool
+) -> None:
     """Compare A, B, …: each a run, a folder of runs, an agent, or published:NAME.
 
     Several are compared with the first, configuration by configuration; of a single
-    one, the settings that vary are compared. A run's score is the mean return per
+    one, the settings that vary are compared, except tasks. Each memory and family is
+    judged by itself. A run's score is the mean return per
     trial of its last three evaluations; differences are between runs of the same seed,
     and a verdict needs at least three such pairs. An agent that ships with freeproj, or
     an exported file, has the returns on its card.
@@ -134,7 +143,7 @@ def compare(sources: tuple, along: str | None, on: str | None, as_json: bool) ->
         raise ValueError(
             "None of these runs was tested; `freeproj evaluate` tests one."
         )
-    answers, differences = _answers(named, along, on), _differences(named)
+    answers, differences = _answers(named, along, on, pool), _differences(named)
     facts = {"on": on, "differences": differences, "rows": rows}
     facts["answers"] = [answer_facts(answer) for answer in answers]
     what = f"Return per trial on {labels.map_title(on)}"
@@ -212,16 +221,18 @@ def _name(source: str, found: dict[str, Dataset]) -> str:
     return name if alike == 1 else source
 
 
-def _answers(named: dict[str, Dataset], along: str | None, on: str) -> list[Answer]:
+def _answers(
+    named: dict[str, Dataset], along: str | None, on: str, pool: tuple
+) -> list[Answer]:
     from freeproj.findings.comparing import compare_axes, compare_sources
 
     if len(named) > 1 and along is None:
-        return [compare_sources(named, on)]
+        return compare_sources(named, on, pool)
     if len(named) > 1:
         raise ValueError("--along compares the settings of one folder; name one.")
     (dataset,) = named.values()
-    found = compare_axes(dataset, *([along] if along else []), on=on)
-    if not found:
+    found = compare_axes(dataset, *([along] if along else []), on=on, pool=pool)
+    if not found and (along or not dataset.axes):
         same = f"All these runs have the same {along or 'settings'}"
         raise ValueError(f"{same}; name others to compare them with.")
     return found

@@ -28,6 +28,7 @@ from freeproj.experiments.measures import Cell, Curves, Scores
 from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
 from freeproj.experiments.store import load_records, save_records, tidy_rows, write_csv
+from freeproj.storage.files import write_atomically
 from freeproj.storage.names import suggestion
 
 __all__ = ["Dataset", "read_dataset"]
@@ -185,6 +186,24 @@ class Dataset:
     def to_csv(self, path: str | Path) -> Path:
         """Write a tidy table: a row for each run, update and metric."""
         return write_csv(self.runs, Path(path))
+
+    def save_table(self, path: str | Path) -> Path:
+        """Write the tidy table as `.csv` or, with pandas and pyarrow, `.parquet`."""
+        path = Path(path)
+        if path.suffix == ".csv":
+            return self.to_csv(path)
+        if path.suffix != ".parquet":
+            raise ValueError(
+                f"A table's file must end in .csv or .parquet, got '{path.name}'."
+            )
+        try:
+            write_atomically(path, self.to_pandas().to_parquet)
+        except ImportError as error:
+            raise ImportError(
+                "Parquet files need pandas and pyarrow (pip install pandas pyarrow); "
+                "a name that ends in .csv needs neither."
+            ) from error
+        return path
 
     def to_pandas(self) -> Any:
         """Return the tidy table as a pandas DataFrame."""

@@ -6,7 +6,7 @@
 They return the `Answer` of a question that is made up on the spot.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = ["compare", "compare_along", "compare_axes", "compare_sources"]
 
 # Runs that differ here are agents of different kinds: they are pooled on demand only.
 _KINDS = ("memory", "projection.family", "encoder", "observation")
+_TASKS = ("task", "evaluation.task")
 _OPPOSITE = {"more": "less than", "less": "more than", "same": "not the same as"}
 
 
@@ -31,7 +32,7 @@ def compare(
     on: str = "",
     expects: str = "more",
     margin: float | None = None,
-    pool: tuple[str, ...] = (),
+    pool: Collection[str] = (),
 ) -> Answer:
     """Ask whether runs with the settings `first` earn more than those with `second`.
 
@@ -47,6 +48,12 @@ def compare(
     if first.keys() != second.keys():
         names = f"{', '.join(first)} and {', '.join(second)}"
         raise ValueError(f"Both sides must name the same settings, got {names}.")
+    if tasks := first.keys() & {*_TASKS}:
+        raise ValueError(
+            f"`{', '.join(tasks)}` cannot be compared: returns of two tasks have no "
+            "common scale. Choose a task with where, and compare other settings."
+        )
+    _check_pool(pool)
     for side in (first, second):
         if not len(dataset.where(side)):
             raise ValueError(f"No run has {dict(side)}.")
@@ -76,7 +83,11 @@ def compare(
 
 
 def compare_along(
-    dataset: Dataset, axis: str, reference: Any = None, on: str = ""
+    dataset: Dataset,
+    axis: str,
+    reference: Any = None,
+    on: str = "",
+    pool: Collection[str] = (),
 ) -> Answer:
     """Ask whether other values of an axis earn more than one, by default the first."""
     values = dataset.values(axis)
@@ -85,46 +96,92 @@ def compare_along(
         known = ", ".join(map(str, values))
         raise ValueError(f"`{axis}` must have {reference!r} and others, got {known}.")
     others = {axis: [value for value in values if value != reference]}
-    return compare(dataset, others, {axis: reference}, on=on)
+    return compare(dataset, others, {axis: reference}, on=on, pool=pool)
 
 
-def compare_axes(dataset: Dataset, *axes: str, on: str = "") -> list[Answer]:
-    """Compare the values of axes, by default all, with the first; kinds apart."""
+def compare_axes(
+    dataset: Dataset, *axes: str, on: str = "", pool: Collection[str] = ()
+) -> list[Answer]:
+    """Compare the values of axes, by default all, with the first; kinds apart.
+
+    Tasks are not compared with each other: their returns have no common scale.
+    """
+    _check_pool(pool)
     found = []
-    for axis in axes or dataset.axes:
+    for axis in axes or [each for each in dataset.axes if each not in _TASKS]:
         dataset.values(axis)  # refuses a name that no run has
-        kinds = [each for each in _KINDS if each in dataset.axes and each != axis]
-        for kind, group in dataset.group_by(*kinds).items():
+        for among, group in _apart(dataset, [dataset], {axis, *pool}):
             if len(group.values(axis)) > 1:
-                among = settings_text(dict(zip(kinds, kind, strict=True)))
-                answer = compare_along(group, axis, on=on).noted(among)
+                answer = compare_along(group, axis, on=on, pool=pool).noted(among)
                 found.append(replace(answer, name=f"{axis}-{len(found)}"))
     return found
 
 
-def compare_sources(sources: Mapping[str, Dataset], on: str = "") -> Answer:
-    """Compare every source of runs with the first, configuration by configuration."""
-    runs = tuple(
-        replace(run, settings={**run.settings, "source": name})
-        for name, dataset in sources.items()
-        for run in dataset.runs
+def compare_sources(
+    sources: Mapping[str, Dataset], on: str = "", pool: Collection[str] = ()
+) -> list[Answer]:
+    """Compare every source of runs with the first, configuration by configuration.
+
+    Each kind of agents (memory, family, …) has an answer of its own, unless the kind
+    varies between the sources only, or is among those to `pool`.
+    """
+    _check_pool(pool)
+    whole = Dataset(
+        tuple(
+            replace(run, settings={**run.settings, "source": name})
+            for name, dataset in sources.items()
+            for run in dataset.runs
+        )
     )
-    (first, *others), whole = sources, Dataset(runs)
-    axes = dict.fromkeys(axis for each in sources.values() for axis in each.axes)
+    axes = tuple(dict.fromkeys(axis for each in sources.values() for axis in each.axes))
+    on = on or whole.test_map
+    first, found = next(iter(sources)), []
+    for among, group in _apart(whole, sources.values(), pool):
+        there = [name for name in sources if name in group.values("source")]
+        if there[0] == first and len(there) > 1:
+            found.append(_among_sources(group, there, axes, on).noted(among))
+    return found or [_among_sources(whole, [*sources], axes, on)]
+
+
+def _among_sources(
+    dataset: Dataset, names: Sequence[str], axes: tuple[str, ...], on: str
+) -> Answer:
+    first, *others = names
     contrasts = tuple(
         Contrast(
-            what=f"{name} minus {first}",
+            what=f"from {first} to {name}",
             first=lambda s, name=name: s["source"] == name,
             second=lambda s: s["source"] == first,
             match=("task", *axes),
         )
         for name in others
     )
-    on = on or whole.test_map
     earn = f"{' and '.join(others)} earn{'s' * (len(others) == 1)}"
     needs = "runs of the same task and seeds in all of them."
     statement = f"{earn} more than {first} on {map_title(on)}."
-    return ask(_own(statement, contrasts, on=on, needs=needs), whole)
+    return ask(_own(statement, contrasts, on=on, needs=needs), dataset)
+
+
+def _apart(
+    dataset: Dataset, sources: Iterable[Dataset], pooled: Collection[str]
+) -> Iterator[tuple[str, Dataset]]:
+    """Yield the runs of each kind that varies within a source, and its name."""
+    values = [
+        {kind: {run.settings.get(kind) for run in each.runs} for kind in _KINDS}
+        for each in sources
+    ]
+    varied = [
+        k for k in _KINDS if k not in pooled and any(len(v[k]) > 1 for v in values)
+    ]
+    for kind, group in dataset.group_by(*varied).items():
+        yield settings_text(dict(zip(varied, kind, strict=True))), group
+
+
+def _check_pool(pool: Collection[str]) -> None:
+    for each in pool:
+        if each not in _KINDS:
+            known = ", ".join(_KINDS)
+            raise ValueError(f"`pool` takes kinds of agents: {known}; got {each!r}.")
 
 
 def _own(statement: str, contrasts: tuple[Contrast, ...], **more: Any) -> Question:

@@ -158,13 +158,14 @@ def _seeds(case: Case, kept: Sequence[Mapping[Any, float]]) -> tuple[int, int, i
 def selection_text(case: Case) -> str:
     """Say what was compared and pooled, and what was left out."""
     compared = {each.along for each in case.contrasts}
+    keys = {each.key for each in case.found}
+    varied = case.cells.where(lambda key: key in keys).varied(*compared)
     n_left, n_found = len(case.judged.left_out), len(case.found)
     tasks = dict.fromkeys(map(task_title, case.tasks))
-    pooled = ", ".join(axis for axis in case.cells.varied() if axis not in compared)
     left = "left out, as the agents compared do not use their observation"
     parts = {
         ", ".join(tasks): True,
-        f"pooled over {pooled}": n_found > 1 and pooled,
+        f"pooled over {', '.join(varied)}": n_found > 1 and varied,
         f"judged {case.looks} times as seeds came in": case.looks > 1,
         f"{left}: {n_left} of {n_found} comparisons": n_left,
     }

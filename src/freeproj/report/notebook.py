@@ -168,6 +168,10 @@ class Study:
         """Return a row for each run, update and metric as a pandas DataFrame."""
         return self.dataset.to_pandas()
 
+    def save_table(self, path: str | Path) -> Path:
+        """Write the same rows as `.csv` or, with pandas and pyarrow, `.parquet`."""
+        return self.dataset.save_table(path)
+
     def plot(self, on: str = "") -> Any:
         """Return a figure of the curves, a panel for each task; needs matplotlib."""
         from freeproj.report.figures.curves import compute, draw
