@@ -54,8 +54,8 @@ def main() -> None:
     hours = sum(run.seconds for run in finished if np.isfinite(run.seconds)) / 3600
     before = [read_dataset(n).meta for n in chosen.runs if n.startswith("published:")]
     new = any(run.folder for run in finished)
-    made_by = [*(each["version"] for each in before), *[__version__] * new]
-    versions = sorted({*made_by})
+    known = [each for meta in before for each in meta["version"].split(" and ")]
+    versions = sorted({*known, *[__version__] * new})
     today = datetime.date.today().isoformat()
     path = PUBLISHED / f"{chosen.study}.npz"
     meta = {

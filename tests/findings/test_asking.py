@@ -236,8 +236,8 @@ def test_memories_are_not_pooled_unless_told():
     assert [each.rsplit(" ", 1)[1] for each in along] == ["(GRU).", "(S5)."]
     asked = Study(data).ask("frp-beats-rp")
     assert {f.run.settings["memory"] for f in asked.findings} == {"gru"}
-    assert asked.headline.endswith("; S5: holds).")
-    assert asked.sentence.endswith("S5: holds.")
+    assert asked.headline.endswith("; S5: the same).")
+    assert asked.sentence.endswith("S5: the same.")
     lone = together(
         data.where(memory="gru"), fake_dataset(ONE_ROW, 6, better, memory="s5")
     )

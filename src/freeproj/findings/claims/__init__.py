@@ -65,7 +65,9 @@ def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answ
     if len(memories) > 1:
         found = {m: answer.noted(titles[m]) for m, answer in found.items()}
     first, *others = found
-    also = "; ".join(f"{titles[m]}: {found[m].outcome}" for m in others)
+    alike = {m: found[m].outcome == found[first].outcome for m in others}
+    outcomes = {m: "the same" if alike[m] else found[m].outcome for m in others}
+    also = "; ".join(f"{titles[m]}: {outcomes[m]}" for m in others)
     answers = {name: replace(found[first], also=also)}
     for m in others:
         own = f"{name}-{m.rsplit(':', 1)[-1]}"
