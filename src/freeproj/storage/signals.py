@@ -9,11 +9,13 @@ receives the signals of a program, and nothing is raised at a random place:
   to stop. The program ends without it after `PATIENCE` seconds.
 - Inside `waiting`, where a person is asked for input, the signal is raised.
 - A second signal ends the program at once, wherever it is.
+- `leave` ends a program that is done. A signal that came before still counts.
 """
 
 import atexit
 import contextlib
 import os
+import select
 import signal
 import sys
 import threading
@@ -39,9 +41,13 @@ class _Signals:
     depth = 0  # of the regions that take it themselves
     waiting = False
     message = ""
+    reader = -1  # of the pipe into which the kernel's signals are written
 
 
 _STATE = _Signals()
+# Held by the thread that ends the program, for ever. A signal is read only by a thread
+# that holds it, so one that is not read yet can be seen in the pipe.
+_ENDING = threading.RLock()
 
 
 def catch_signals() -> None:
@@ -49,12 +55,12 @@ def catch_signals() -> None:
     if _STATE.caught:
         return
     _STATE.caught = True
-    reader, writer = os.pipe()
+    _STATE.reader, writer = os.pipe()
     os.set_blocking(writer, False)
     # Python calls a handler between two of its own steps only, which may be minutes
     # away. What stands in this pipe is there at once.
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    threading.Thread(target=_receive, args=(reader,), daemon=True).start()
+    threading.Thread(target=_receive, daemon=True).start()
     # Last, so that no signal comes to a handler whose pipe nobody reads yet.
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
@@ -99,14 +105,23 @@ def waiting() -> Iterator[None]:
 
 
 def leave(code: int) -> None:
-    """End a program: JAX's threads are not waited for, as they may crash at the end.
+    """End a program with this exit code, or with that of a signal that came before.
 
-    In a process that does not catch signals, such as a test, this does nothing.
+    JAX's threads are not waited for, as they may crash at the end. In a process that
+    does not catch signals, such as a test, this does nothing.
     """
     if not _STATE.caught:
         return
     atexit._run_exitfuncs()
-    os._exit(_flushed(code))
+    code = _flushed(code)
+    _ENDING.acquire()  # waits for ever if another thread is ending the program
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is _in_main_thread:
+            signal.signal(number, signal.SIG_DFL)  # from here on the kernel ends it
+    _STATE.number = _STATE.number or _unread()
+    if _STATE.number and code not in (130, 143):  # nobody has said so yet
+        _end()
+    os._exit(code)
 
 
 def _in_main_thread(number: int, _frame: FrameType | None) -> None:
@@ -115,11 +130,21 @@ def _in_main_thread(number: int, _frame: FrameType | None) -> None:
         raise _error()
 
 
-def _receive(reader: int) -> None:
+def _receive() -> None:
     while True:
-        for number in os.read(reader, 64):
-            if number in (signal.SIGINT, signal.SIGTERM):
+        select.select([_STATE.reader], [], [])
+        with _ENDING:
+            if number := _unread():
                 _signalled(number)
+
+
+def _unread() -> int:
+    """Take the next signal out of the pipe; 0 if there is none."""
+    while select.select([_STATE.reader], [], [], 0)[0]:
+        (number,) = os.read(_STATE.reader, 1)
+        if number in (signal.SIGINT, signal.SIGTERM):
+            return number
+    return 0
 
 
 def _signalled(number: int) -> None:
@@ -136,6 +161,7 @@ def _signalled(number: int) -> None:
 
 def _end() -> None:
     """Say that the program was stopped, and end it from whatever thread this is."""
+    _ENDING.acquire()
     text = f"{_STATE.message or 'freeproj: Stopped.'}\n"
     with contextlib.suppress(OSError):
         if os.isatty(2):
