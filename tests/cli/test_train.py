@@ -80,7 +80,7 @@ def test_evaluation_prints_every_map_its_norm_and_what_to_compare_with(
     asked = ("evaluate", trained, "--maps", "tile_unit", "random", "zero", "--seed", 3)
     done = freeproj(*asked)
     assert done.code == 0
-    head = "RepeatFirst: 4 environments per projection, episodes of 1 trials"
+    head = "RepeatFirst: 4 environments per projection, episodes of 1 trial"
     assert head in done.out
     assert re.search(r"^tile_unit +1\.00 +-?\d\.\d+ +\d\.\d+ +4 ", done.out, re.M)
     assert re.search(r"^random +1\.41 ", done.out, re.M)

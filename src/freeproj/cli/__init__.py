@@ -14,7 +14,7 @@ import click
 from freeproj import __version__
 from freeproj.cli.options import NamingGroup
 from freeproj.cli.output import print_in_any_encoding
-from freeproj.cli.stopping import exit_code, explain
+from freeproj.cli.stopping import explain, stop_code
 from freeproj.storage.names import announcing, printable
 from freeproj.storage.signals import catch_signals, leave
 
@@ -108,9 +108,9 @@ def _run(arguments: list[str] | None) -> None:
         click.echo(error.format_message())
         sys.exit(0)
     except click.ClickException as error:
-        _fail(error.format_message(), 2)
+        _fail(2, error.format_message())
     except click.Abort as error:  # click raises this when a command is interrupted
-        _fail("Stopped.", exit_code(error.__cause__ or KeyboardInterrupt()))
+        _fail(stop_code(error.__cause__), "Stopped.")
     except BrokenPipeError:
         # The reader closed the pipe (`freeproj ... | head`): end quietly, as is usual.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -118,25 +118,12 @@ def _run(arguments: list[str] | None) -> None:
     except (Exception, KeyboardInterrupt) as error:
         if os.environ.get("FREEPROJ_DEBUG", "") not in ("", "0"):
             raise
-        extra = _missing_extra(error)
-        _fail(extra or explain(error), 2 if extra else exit_code(error))
+        _fail(*explain(error))
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(code: int, message: str) -> None:
     text = printable(" ".join(message.split()))
     if len(text) > 1000:  # a name of thousands of characters
         text = f"{text[:500]} … {text[-500:]}"
     click.echo(f"freeproj: {text}", err=True)
     sys.exit(code)
-
-
-def _missing_extra(error: BaseException) -> str:
-    """Name the extra that an import error needs; "" for a package of no extra."""
-    if not isinstance(error, ModuleNotFoundError):
-        return ""
-    from freeproj.cli.about import EXTRAS
-
-    missing = (error.name or "").split(".")[0]
-    named = {"PIL": "pillow", "sklearn": "scikit-learn"}
-    extra = EXTRAS.get(named.get(missing, missing.lower().replace("_", "-")))
-    return f"This needs {missing}: pip install 'freeproj[{extra}]'." if extra else ""

@@ -35,20 +35,16 @@ _BIBTEX = """\
 }}"""
 
 _CORE = ("jax", "jaxlib", "equinox", "optax", "jaxtyping", "numpy", "scipy", "click")
-_OF_EXTRAS = {
-    "report": "matplotlib jinja2 pillow",
-    "sb3": "stable-baselines3 sb3-contrib",
-    "sklearn": "scikit-learn",
-    "slurm": "submitit",
-    "tensorboard": "tensorboardx",
-    "docs": "mkdocs-material",
-    "test": "popgym",
+# By distribution: the extra that brings it.
+EXTRAS = {
+    **dict.fromkeys(("matplotlib", "jinja2", "pillow"), "report"),
+    **dict.fromkeys(("stable-baselines3", "sb3-contrib"), "sb3"),
+    **{"scikit-learn": "sklearn", "submitit": "slurm", "tensorboardx": "tensorboard"},
+    **{"mkdocs-material": "docs", "popgym": "test"},
     **{
-        name: name for name in ("gymnasium", "gymnax", "memax", "torch", "ray", "wandb")
+        each: each for each in ["gymnasium", "gymnax", "memax", "torch", "ray", "wandb"]
     },
 }
-# By distribution: the extra that brings it.
-EXTRAS = {name: extra for extra, names in _OF_EXTRAS.items() for name in names.split()}
 
 
 @click.command()
@@ -92,9 +88,10 @@ def config() -> None:
 @set_option("Override a setting")
 @json_option
 def show(source: str | None, settings: dict[str, Any], as_json: bool) -> None:
-    """Print all settings of SOURCE: a preset, a TOML file or a run's folder.
+    """Print all settings of SOURCE: a preset, a file or a run.
 
-    Without SOURCE, print the defaults, which are the paper's settings.
+    SOURCE is the name of a preset, a TOML file or a run's folder. Without it, print the
+    defaults, which are the paper's settings.
     """
     from freeproj.experiments.settings import flat, own_names, to_toml
 

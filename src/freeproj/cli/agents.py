@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import freeproj as fp
 from freeproj.cli import options
 from freeproj.cli.output import columns, echo, fill, number, show
 from freeproj.cli.train import compared_with, levels_text
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["evaluate", "export", "save_episode", "watch"]
 
 _MAP = ("--map", "--maps")
-_TASK = click.option("--task", default="", show_default=False, help="Another task.")
+_TASK = click.option(
+    "--task", default="", show_default=False, help="A task, if not its own."
+)
 
 
 @click.command(cls=options.SpreadCommand, spread=_MAP)
@@ -50,22 +53,21 @@ def evaluate(
     RUN is a run's folder, an exported file, or an agent that ships with freeproj:
     cartpole, flash-cards, minesweeper, repeat-first.
     """
-    from freeproj.experiments.agents import load_agent
-    from freeproj.learning.evaluate import evaluate as measure
     from freeproj.learning.evaluate import map_norms
     from freeproj.learning.train import seed_key
 
-    loaded = load_agent(run)
-    config, chosen = loaded.config, tuple(options.split_words(maps))
+    loaded = fp.load_agent(run)
+    config, chosen = loaded.config, options.split_words(maps)
     if action_map is not None:
-        tests = dataclasses.replace(config.evaluation, action_map=action_map)
-        config = dataclasses.replace(config, evaluation=tests)
+        tests = replace(config.evaluation, action_map=action_map)
+        config = replace(config, evaluation=tests)
     with working("playing"):
-        found = measure(seed_key(seed), loaded.agent, config, task=task, maps=chosen)
+        key = seed_key(seed)
+        found = fp.evaluate(key, loaded.agent, config, task=task, maps=chosen)
     held_out = task or config.evaluation.task
     tasks = [held_out] if held_out else list(config.tasks)
     other = tasks[0] if len(tasks) == 1 else ""  # the norm may depend on the task
-    plain = dataclasses.replace(config, normalize_observations=False)
+    plain = replace(config, normalize_observations=False)
     norms = map_norms(plain.evaluation_env(other), tuple(found))  # of maps alone
     facts = {
         "tasks": tasks,
@@ -84,30 +86,27 @@ def evaluate(
 
 def _facts(found: Evaluation, norm: float) -> dict[str, Any]:
     def numbers(stats: EpisodeStats) -> dict[str, Any]:
-        return {
-            "mean": float(stats.mean_return),
-            "standard_error": float(stats.standard_error),
-            "count": int(stats.n_finished),
-            "unfinished": int(stats.n_unfinished),
-        }
+        error = float(stats.standard_error)
+        counts = {"count": int(stats.n_finished), "unfinished": int(stats.n_unfinished)}
+        return {"mean": float(stats.mean_return), "standard_error": error, **counts}
 
-    trials = {"trial_returns": found.trial_returns.tolist()}
-    window = {"norm": norm, "window": numbers(found.window)}
-    return numbers(found.episodes) | window | trials
+    trials, window = found.trial_returns.tolist(), numbers(found.window)
+    whole = numbers(found.episodes)
+    return {**whole, "norm": norm, "window": window, "trial_returns": trials}
 
 
 def _lines(facts: dict[str, Any], n_envs: int) -> list[str]:
     head = "projection", "norm", "return", "± se", "episodes", "first trial"
     rows: list[tuple[str, ...]] = [(*head, "last trial")]
     for name, each in facts["maps"].items():
-        trials = each["trial_returns"]
-        values = each["mean"], each["standard_error"], trials[0], trials[-1]
-        mean, error, first, last = (number(value, 3) for value in values)
+        mean, error = number(each["mean"], 3), number(each["standard_error"], 3)
+        trials = [number(value, 3) for value in each["trial_returns"]]
         counts = mean, error, str(each["count"])
-        rows.append((name, number(each["norm"]), *counts, first, last))
+        rows.append((name, number(each["norm"]), *counts, trials[0], trials[-1]))
+    n_trials = facts["n_trials"]
     lines = [
         f"{', '.join(facts['tasks'])}: {n_envs} environments per projection, episodes "
-        f"of {facts['n_trials']} trials\n",
+        f"of {n_trials} trial{'s' * (n_trials > 1)}\n",
         columns(rows),
         f"\nTraining projections have norm {facts['training_norm']:.2f}. A dash: no "
         "episode finished.",
@@ -143,20 +142,19 @@ def watch(
     """Show one episode of the agent of RUN, step by step. Ctrl-C ends it."""
     if gif is not None and gif.suffix.lower() != ".gif":
         raise click.UsageError(f"`--gif` takes a file name ending in .gif, got {gif}.")
-    from freeproj.experiments.agents import load_agent
     from freeproj.learning.watch import play_episode
 
-    loaded = load_agent(run)
+    loaded = fp.load_agent(run)
     played_map = map_ or loaded.config.test_maps[0]
-    if gif is None:
-        env = loaded.config.evaluation_env(task, played_map)
-        for frame in play_episode(loaded.agent, env, seed):
-            echo(frame.text)
-            time.sleep(delay)
+    if gif is not None:
+        with working("drawing"):
+            save_episode(loaded, gif, task, played_map, seed)
+        echo(gif)
         return
-    with working("drawing"):
-        save_episode(loaded, gif, task, played_map, seed)
-    echo(gif)
+    env = loaded.config.evaluation_env(task, played_map)
+    for frame in play_episode(loaded.agent, env, seed):
+        echo(frame.text)
+        time.sleep(delay)
 
 
 def save_episode(
@@ -176,7 +174,7 @@ def save_episode(
 @click.argument("file", required=False, type=options.FILE)
 @click.option(
     "--hub",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     help="Folder to write in the layout of the Hugging Face Hub; nothing is uploaded.",
 )
 @options.json_option
@@ -187,12 +185,12 @@ def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> Non
     it, or the folder of `--hub`, wherever a command takes a run, or in Python with
     `freeproj.load_agent`.
     """
-    from freeproj.experiments.agents import export_agent, load_agent
+    from freeproj.experiments.agents import export_agent
     from freeproj.experiments.hub import REPLAY, write_hub
 
     if file is None and hub is None:
         raise click.UsageError("Name a FILE ending in .npz, or a folder by `--hub`.")
-    loaded = load_agent(run)
+    loaded = fp.load_agent(run)
     card: dict[str, Any] = loaded.card
     if not card.get("returns"):
         with working("testing for the card"):
@@ -205,13 +203,12 @@ def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> Non
         with working("drawing an episode"):  # under an unseen projection
             save_episode(loaded, hub / REPLAY)
         write_hub(loaded.agent, loaded.config, hub, card, run.name)
-    lines = []
+    rows = [("projection", "return per trial", "first trial", "last trial")]
     for name, found in card["returns"].items():
-        trials = " ".join(number(value, 3) for value in found["trials"])
-        mean = f"{number(found['mean'], 3)} a trial"
-        lines.append(fill(f"{name:<11}{mean}; by trial {trials}", indent=11))
-    lines += [str(path) for path in (file, hub) if path is not None]
-    show(card, lines, as_json)
+        values = found["mean"], found["trials"][0], found["trials"][-1]
+        rows.append((name, *(number(value, 3) for value in values)))
+    paths = [str(path) for path in (file, hub) if path is not None]
+    show(card, [columns(rows), "", *paths], as_json)
 
 
 def _card(loaded: LoadedAgent) -> dict[str, Any]:
@@ -220,17 +217,17 @@ def _card(loaded: LoadedAgent) -> dict[str, Any]:
 
     from freeproj.experiments.log import without_nans
     from freeproj.experiments.settings import flat
-    from freeproj.learning.evaluate import evaluate as measure
 
     config, key = loaded.config, jax.random.key(2**31 - 1)
     maps = ("tile", "minus_tile", "random", "zero")
+    found = fp.evaluate(key, loaded.agent, config, maps=maps)
     returns = {
         name: {
             "mean": float(each.episodes.mean_return) / config.n_tested_trials,
             "trials": each.trial_returns.tolist(),
             "episodes": int(each.episodes.n_finished),
         }
-        for name, each in measure(key, loaded.agent, config, maps=maps).items()
+        for name, each in found.items()
     }
     return {
         "task": list(config.tasks),

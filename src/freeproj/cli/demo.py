@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+import freeproj as fp
 from freeproj.cli.options import json_option, out_option, seed_option
 from freeproj.cli.output import columns, number, show
 from freeproj.experiments.progress import working
@@ -41,10 +42,9 @@ def demo(out: Path, seed: int, as_json: bool) -> None:
     """
     from freeproj.cli.sweep import carry_out
     from freeproj.experiments.run import run_folder
-    from freeproj.experiments.settings import read_config
 
-    encoders = _AGENTS.values()
-    configs = tuple(read_config("demo", {"seed": seed, "encoder": e}) for e in encoders)
+    settings = [{"seed": seed, "encoder": encoder} for encoder in _AGENTS.values()]
+    configs = tuple(fp.read_config("demo", each) for each in settings)
     config, n_trials = configs[0], configs[0].n_trials
     if not as_json:
         sizes = {"n_trials": n_trials, "n_updates": config.n_updates}
@@ -65,17 +65,13 @@ def _show_agent(run: Path, name: str) -> dict[str, Any]:
     import jax
 
     from freeproj.cli.agents import save_episode
-    from freeproj.experiments.agents import load_agent
-    from freeproj.learning.evaluate import evaluate
 
-    loaded = load_agent(run)
+    loaded = fp.load_agent(run)
     key = jax.random.fold_in(jax.random.key(loaded.config.seed), 1)
-
-    def trials(map_name: str) -> list[float]:
-        found = evaluate(key, loaded.agent, loaded.config, maps=map_name)
-        return found[map_name].trial_returns.tolist()
-
-    shown = {name: trials("random"), f"{name}_run": str(run)}
+    maps = ("random", "zero") if name == "frame" else "random"
+    found = fp.evaluate(key, loaded.agent, loaded.config, maps=maps)
+    trials = {shown: each.trial_returns.tolist() for shown, each in found.items()}
+    shown = {name: trials["random"], f"{name}_run": str(run)}
     if name != "frame":
         return shown
     gif = run / "episode.gif"
@@ -83,7 +79,7 @@ def _show_agent(run: Path, name: str) -> dict[str, Any]:
         save_episode(loaded, gif, seed=1, scale=1.0)
     except ModuleNotFoundError:  # of Pillow
         gif = None
-    return shown | {"blanked": trials("zero"), "gif": gif and str(gif)}
+    return shown | {"blanked": trials["zero"], "gif": gif and str(gif)}
 
 
 def _lines(found: dict[str, Any], n_episodes: int) -> list[str]:

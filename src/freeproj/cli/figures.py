@@ -85,8 +85,7 @@ def figures() -> None:
 
     notes = {True: " [needs --runs]", False: ""}
     specs = map(find, FIGURES)
-    rows = [(spec.name, f"{spec.title}{notes[spec.needs_runs]}") for spec in specs]
-    click.echo(columns(rows))
+    click.echo(columns([(s.name, f"{s.title}{notes[s.needs_runs]}") for s in specs]))
 
 
 @click.command()
@@ -101,9 +100,7 @@ def figures() -> None:
 @options.json_option
 @options.wide_option
 @options.import_option
-@click.option(
-    "--out", type=options.FILE, help="Write to this file instead of printing."
-)
+@click.option("--out", type=options.FILE, help="Write to this file; print its path.")
 def table(
     name: str, sources: tuple, form: str, as_json: bool, wide: bool, out: Path | None
 ) -> None:
@@ -120,13 +117,10 @@ def table(
         raise ValueError("Give --runs: a folder, a dataset file or published:NAME.")
     with working(name):
         width = _table_width(wide or out is not None)
-        form = "json" if as_json else form
-        text = format_table(name, _read(*sources), form, width)
-    if out is None:
-        click.echo(text, nl=False)
-    else:
+        text = format_table(name, _read(*sources), "json" if as_json else form, width)
+    if out is not None:
         write_text(out, text)
-        click.echo(out)
+    click.echo(out or text, nl=out is not None)
 
 
 def _table_width(wide: bool) -> int:
@@ -189,27 +183,10 @@ def _answers(study: Dataset) -> list[Answer]:
 
 
 def _facts(study: Dataset) -> dict[str, Any]:
+    """Return a study's summary, answers, and cells as `table-maps` has them."""
     from freeproj.published import summary
     from freeproj.report.tables.maps import map_records
 
     answers = [answer_facts(each) for each in _answers(study)]
-    cells = [_cell(record) for record in map_records(study)]
+    cells = [{"cell": each.settings, **each.flat()} for each in map_records(study)]
     return {**summary(study), "answers": answers, "cells": cells}
-
-
-def _cell(record: Any) -> dict[str, Any]:
-    """Return a cell with its returns per trial; null where there is no data."""
-
-    def estimate(found: Any) -> dict[str, Any]:
-        low, high = (found.interval or (None, None))[:2]
-        return {"mean": found.mean, "low": low, "high": high, "seeds": found.n}
-
-    flat = record.flat()
-    beside = ("chance", "blind", "ceiling", "paper_raw", "paper_mmer")
-    return {
-        "cell": record.settings,
-        "steps": record.steps,
-        "maps": {name: estimate(each) for name, each in record.maps.items()},
-        "mmer": estimate(record.mmer),
-        **{name: flat[name] for name in beside},
-    }

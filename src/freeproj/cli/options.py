@@ -1,6 +1,5 @@
 """Options that several commands share, and lists of words."""
 
-import itertools
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,18 +9,13 @@ import click
 
 from freeproj.storage.names import import_own, suggestion
 
-__all__ = ["FILE", "NamingGroup", "SpreadCommand", "import_option", "jobs_option"]
-__all__ += [
-    "json_option",
-    "out_option",
-    "quiet_option",
-    "run_argument",
-    "seed_option",
-    "set_option",
-]
-__all__ += ["settings_option", "split_words", "wide_option"]
+__all__ = ["COUNT", "FILE", "FOLDER", "NamingGroup", "SpreadCommand", "import_option"]
+__all__ += ["jobs_option", "json_option", "out_option", "quiet_option", "run_argument"]
+__all__ += ["seed_option", "set_option", "split_words", "wide_option"]
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+COUNT = click.IntRange(min=1)
 
 run_argument = click.argument("run", type=click.Path(path_type=Path))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -29,34 +23,28 @@ quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 wide_option = click.option("--wide", is_flag=True, help="All columns, however wide.")
 jobs_option = click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=COUNT,
     help="Processes, or SLURM jobs at once. Default: one per core; all.",
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, help="Seed of the episodes."
+    "--seed", type=click.IntRange(min=0), default=0, help="Random seed."
 )
 
 
 def out_option(default: str, text: str) -> Callable:
     """Return `--out FOLDER`."""
-    kind = click.Path(path_type=Path, file_okay=False)
-    return click.option("--out", type=kind, default=Path(default), help=text)
+    return click.option("--out", type=FOLDER, default=Path(default), help=text)
 
 
-def settings_option(*names: str, text: str) -> Callable:
-    """Return an option KEY=VALUE that may be repeated; the command gets one dict."""
+def set_option(text: str, *names: str) -> Callable:
+    """Return `--set KEY=VALUE`, or another, such as depth=7 for {"depth": 7}."""
     return click.option(
-        *names,
+        *(names or ("--set", "settings")),
         multiple=True,
         metavar="KEY=VALUE",
         callback=lambda _context, _option, settings: dict(map(_parse, settings)),
         help=f"{text}; may be repeated.",
     )
-
-
-def set_option(text: str) -> Callable:
-    """Return `--set KEY=VALUE`, such as depth=7 for {"depth": 7}."""
-    return settings_option("--set", "settings", text=text)
 
 
 def _parse(setting: str) -> tuple[str, Any]:
@@ -87,8 +75,8 @@ class NamingGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
-            near, listed = suggestion(args[0], known), ", ".join(known)
-            raise click.UsageError(f"No command {args[0]!r}.{near} Known: {listed}.")
+            near = suggestion(args[0], known) or f" Known: {', '.join(known)}."
+            raise click.UsageError(f"No command {args[0]!r}.{near}")
         return super().resolve_command(ctx, args)
 
 
@@ -100,17 +88,14 @@ class SpreadCommand(click.Command):
         self.spread = spread
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat the option in front of each of its words."""
-        repeated: list[str] = []
-        option = ""
-        for before, arg in itertools.pairwise(["", *args]):
-            if before in self.spread or (option and not arg.startswith("-")):
-                repeated += [option, arg]
+        """Join the words after such an option by commas; `split_words` parts them."""
+        joined: list[str] = []
+        for arg in args:
+            if joined[-2:-1] and joined[-2] in self.spread and not arg.startswith("-"):
+                joined[-1] += f",{arg}"
             else:
-                option = arg if arg in self.spread else ""
-                repeated += [] if option else [arg]
-        repeated += [option] if args and args[-1] == option else []
-        return super().parse_args(ctx, repeated)
+                joined.append(arg)
+        return super().parse_args(ctx, joined)
 
 
 def split_words(values: Iterable[str]) -> list[str]:

@@ -18,15 +18,8 @@ import click
 
 from freeproj.storage.names import printable
 
-__all__ = [
-    "answer_facts",
-    "columns",
-    "echo",
-    "fill",
-    "number",
-    "print_in_any_encoding",
-    "show",
-]
+__all__ = ["answer_facts", "columns", "echo", "fill", "number"]
+__all__ += ["print_in_any_encoding", "show"]
 
 _NUMBER = re.compile(r"[-+~≤≥]?\d[\d.,/]*( (s|min|h|d)| (to|of) -?[\d.]+)?$|–$|$")
 _NEAREST = str.maketrans(

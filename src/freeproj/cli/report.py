@@ -11,7 +11,9 @@ from freeproj.experiments.progress import track
 
 __all__ = ["report", "reproduce"]
 
-_ONLY = click.option("--only", multiple=True, metavar="NAME", help="Only this figure.")
+_ONLY = click.option(
+    "--only", multiple=True, metavar="NAME", help="Draw only this figure."
+)
 
 
 @click.command()
@@ -27,7 +29,7 @@ _ONLY = click.option("--only", multiple=True, metavar="NAME", help="Only this fi
     metavar="MODULE:NAME",
     help="Ask this question of the runs too; may be repeated.",
 )
-@click.option("--with-published", is_flag=True, help="The published studies below.")
+@click.option("--with-published", is_flag=True, help="Add the published studies.")
 @options.quiet_option
 @options.json_option
 def report(

@@ -6,13 +6,15 @@ import math
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+import freeproj as fp
 from freeproj.cli.options import json_option
 from freeproj.cli.output import answer_facts, columns, echo, fill, number, show
 from freeproj.experiments import measures
@@ -40,35 +42,36 @@ def runs(folder: Path, as_json: bool) -> None:
     those of the updates, without compiling. Runs that cannot be used are listed with
     the reason.
     """
+    if not folder.exists():
+        made = "`freeproj train smoke` makes runs in the folder runs."
+        raise ValueError(f"{folder}: no such folder of runs; {made}")
     with working(f"{folder}"):
         dataset = read_dataset(folder)
-    groups = dataset.group_by("task", *dataset.axes).values() if dataset.runs else ()
-    ordered = (sorted(each.runs, key=lambda run: run.seed) for each in groups)
-    found = [_run_facts(run, dataset.axes) for each in ordered for run in each]
-    names = ("name", "health", "reason")
-    aside = [dict(zip(names, map(str, e), strict=True)) for e in dataset.set_aside]
+    groups = dataset.group_by("task", *dataset.axes, "seed").values()
+    found = [_run_facts(run, dataset.axes) for each in groups for run in each.runs]
     counts = dataset.health_counts()
+    aside = [
+        {"name": str(path), "health": health, "reason": reason}
+        for path, health, reason in dataset.set_aside
+    ]
     facts = {"axes": dataset.axes, "counts": counts, "runs": found, "set_aside": aside}
     show(facts, _run_lines(dataset, found, folder), as_json)
 
 
 def _run_facts(run: RunRecord, axes: tuple[str, ...]) -> dict[str, Any]:
+    metric = measures.metric_of(measures.map_of(run))  # on the first test projection
     return {
         "name": run.name,
         "folder": str(run.folder or ""),
         "task": run.settings["task"],
         "health": run.health,
-        "update": int(run.updates[-1]) if len(run.updates) else 0,
+        "update": len(run.updates) and int(run.updates[-1]),
         "n_updates": run.settings["n_updates"],
         "seconds": run.seconds,
         "seed": run.seed,
         "settings": {axis: run.settings.get(axis) for axis in axes},
-        "return": _score(run, "", "final"),  # on the first test projection
+        "return": measures.score(run, metric, "final"),
     }
-
-
-def _score(run: RunRecord, on: str, reduce: str = "last3") -> float:
-    return measures.score(run, measures.metric_of(measures.map_of(run, on)), reduce)
 
 
 def _run_lines(dataset: Dataset, found: list[dict], folder: Path) -> list[str]:
@@ -110,10 +113,10 @@ def _short(folder: Path) -> str:
 @click.option("--along", metavar="SETTING", help="Compare this setting's values only.")
 @click.option("--on", help="Test projection. Default: random ones.")
 @click.option(
-    *("--pool", "pool"),
+    "--pool",
     multiple=True,
     metavar="SETTING",
-    help="Pool agents of several kinds: memory, projection.family. Repeatable.",
+    help="Pool agents that differ in it, e.g. memory; may be repeated.",
 )
 @json_option
 def compare(
@@ -122,28 +125,21 @@ def compare(
     """Compare A, B, …: each a run, a folder of runs, an agent, or published:NAME.
 
     Several are compared with the first, configuration by configuration; of a single
-    one, the settings that vary are compared, except tasks. Each memory and family is
-    judged by itself. A run's score is the mean return per
-    trial of its last three evaluations; differences are between runs of the same seed,
-    and a verdict needs at least three such pairs. An agent that ships with freeproj, or
-    an exported file, has the returns on its card.
+    one, the settings that vary are compared, except tasks. Each memory and projection
+    family is judged by itself. A run's score is the mean return per trial of its last
+    three evaluations; differences are between runs of the same seed, and a verdict
+    needs at least three such pairs. An agent that ships with freeproj, or an exported
+    file, has the returns on its card.
     """
-    found = {source: _read(source) for source in dict.fromkeys(sources)}
-    for source, dataset in found.items():
-        for path, health, reason in dataset.set_aside:
-            echo(f"Left out as {health}: {path}: {reason}", err=True)
-        if not len(dataset):
-            raise ValueError(f"{source}: no runs that can be read.")
-        if on and not any(on in measures.tested_maps(run) for run in dataset.runs):
-            raise ValueError(f"{source}: no run was tested on {on!r}.")
-    named = {_name(source, found): dataset for source, dataset in found.items()}
-    on = on or next(iter(found.values())).test_map
+    named = _read_all(sources, on)
+    on = on or next(iter(named.values())).test_map
     rows = [row for name in named for row in _rows(name, named, on)]
     if not any(row["seeds"] for row in rows):
         raise ValueError(
             "None of these runs was tested; `freeproj evaluate` tests one."
         )
-    answers, differences = _answers(named, along, on, pool), _differences(named)
+    answers = _answers(named, along, on=on, pool=pool)
+    differences = _differences(named)
     facts = {"on": on, "differences": differences, "rows": rows}
     facts["answers"] = [answer_facts(answer) for answer in answers]
     what = f"Return per trial on {labels.map_title(on)}"
@@ -153,49 +149,54 @@ def compare(
     show(facts, [head, "", _table(rows), "", *told], as_json)
 
 
+def _read_all(sources: tuple[str, ...], on: str | None) -> dict[str, Dataset]:
+    """Read all sources, by the last parts of their paths if these differ."""
+    short = {source: Path(source).name or source for source in sources}
+    alike, named = Counter(short.values()), {}
+    for source, name in short.items():
+        dataset = _read(source)
+        named[name if alike[name] == 1 else source] = dataset
+        for path, health, reason in dataset.set_aside:
+            echo(f"Left out as {health}: {path}: {reason}", err=True)
+        if not len(dataset):
+            raise ValueError(f"{source}: no runs that can be read.")
+        if on and not any(on in measures.tested_maps(run) for run in dataset.runs):
+            raise ValueError(f"{source}: no run was tested on {on!r}.")
+    return named
+
+
 def _read(source: str) -> Dataset:
     """Read runs, or the card of an exported agent as one run."""
-    from freeproj.experiments.agents import PRETRAINED, load_agent
-    from freeproj.experiments.settings import flat_settings, to_toml
+    from freeproj.experiments.agents import PRETRAINED
+    from freeproj.experiments.settings import flat, flat_settings
     from freeproj.experiments.store import is_stored
-    from freeproj.storage.toml import parse_toml
 
-    path = Path(source)
-    if source not in PRETRAINED and (path.suffix != ".npz" or is_stored(path)):
+    path, is_published = Path(source), source.startswith("published:")
+    is_file = path.suffix != ".npz" or is_stored(path)
+    if is_published or (source not in PRETRAINED and path.exists() and is_file):
         return read_dataset(source)
-    loaded = load_agent(source)
+    loaded = fp.load_agent(source)
     config, returns = loaded.config, loaded.card.get("returns", {})
     metrics = {
         measures.metric_of(name): np.array([config.n_tested_trials * one["mean"]])
         for name, one in returns.items()
         if one.get("mean") is not None
     }
-    table = parse_toml(to_toml(config), source) | {"written_by": {}}
+    settings = flat_settings(flat(config) | {"written_by": {}})
     updates = np.array([config.n_updates])
-    one = RunRecord(source, flat_settings(table), "finished", updates, metrics)
-    return Dataset((one,))
+    return Dataset((RunRecord(source, settings, "finished", updates, metrics),))
 
 
 def _differences(named: dict[str, Dataset]) -> dict[str, dict[str, list]]:
     """Return the settings whose values differ between sources, with the values."""
-    from freeproj.experiments.settings import flat_settings
-
-    usual = flat_settings({"written_by": {}})  # for runs older than a setting
-    runs = [run for dataset in named.values() for run in dataset.runs]
+    first, *others = (each.runs[0].settings for each in named.values())
     differ = {}
-    for key in dict.fromkeys(key for run in runs for key in run.settings):
-        values = {
-            name: {run.settings.get(key, usual.get(key)) for run in dataset.runs}
-            for name, dataset in named.items()
-        }
-        if len(set(map(frozenset, values.values()))) > 1:
-            differ[key] = {name: sorted(v, key=_order) for name, v in values.items()}
+    for key in first:
+        if all(key in each for each in others):  # an older version may lack it
+            values = {name: [*each.values(key)] for name, each in named.items()}
+            if len(set(map(tuple, values.values()))) > 1:
+                differ[key] = values
     return differ
-
-
-def _order(value: Any) -> tuple[bool, Any]:
-    is_number = isinstance(value, int | float)
-    return not is_number, value if is_number else str(value)
 
 
 def _difference_line(differences: dict[str, dict[str, list]]) -> str:
@@ -203,35 +204,23 @@ def _difference_line(differences: dict[str, dict[str, list]]) -> str:
         return "All settings and seeds are the same."
     parts = []
     for key, sides in differences.items():
-        texts = (
-            ", ".join(labels.value_text(key, value) for value in side)
-            for side in sides.values()
-        )
-        parts.append(f"{key} {' against '.join(texts)}")
+        texts = ([labels.value_text(key, v) for v in each] for each in sides.values())
+        parts.append(f"{key} {' against '.join(map(', '.join, texts))}")
     what = "one setting" if len(parts) == 1 else f"{len(parts)} settings"
     if len(parts) > _MOST:
         parts[_MOST:] = [f"{len(parts) - _MOST} more (--json has all)"]
     return f"They differ in {what}: {'; '.join(parts)}."
 
 
-def _name(source: str, found: dict[str, Dataset]) -> str:
-    """Return the last part of a path, if that is enough to tell the sources apart."""
-    name = Path(source).name or source
-    alike = sum((Path(each).name or each) == name for each in found)
-    return name if alike == 1 else source
-
-
-def _answers(
-    named: dict[str, Dataset], along: str | None, on: str, pool: tuple
-) -> list[Answer]:
+def _answers(named: dict[str, Dataset], along: str | None, **how: Any) -> list[Answer]:
     from freeproj.findings.comparing import compare_axes, compare_sources
 
     if len(named) > 1 and along is None:
-        return compare_sources(named, on, pool)
+        return compare_sources(named, **how)
     if len(named) > 1:
         raise ValueError("--along compares the settings of one folder; name one.")
     (dataset,) = named.values()
-    found = compare_axes(dataset, *([along] if along else []), on=on, pool=pool)
+    found = compare_axes(dataset, *([along] if along else []), **how)
     if not found and (along or not dataset.axes):
         same = f"All these runs have the same {along or 'settings'}"
         raise ValueError(f"{same}; name others to compare them with.")
@@ -240,35 +229,24 @@ def _answers(
 
 def _rows(name: str, named: dict[str, Dataset], on: str) -> Iterator[dict[str, Any]]:
     """Yield what the seeds of each configuration of a source say together."""
-    from freeproj.stats.intervals import summarise
-
-    dataset, source = named[name], [name] if len(named) > 1 else []
-    for cell, group in dataset.group_by(*dataset.axes).items():
-        which = labels.settings_text(dict(zip(dataset.axes, cell, strict=True)))
-        scores = [
-            _score(run, on) / measures.length_of(run.settings, on) for run in group.runs
-        ]
-        found = summarise([value for value in scores if math.isfinite(value)])
-        low, high = (found.interval or (None, None))[:2]
-        if high is not None:
-            high = min(high, _best(group.runs[0].settings))
-        yield {
-            "runs": ": ".join([*source, which] if which else source),
-            "mean": found.mean,
-            "interval": None if high is None else (low, high),
-            "seeds": found.n,
-            "without": len(group) - found.n,
-        }
-
-
-def _best(settings: Mapping[str, Any]) -> float:
-    """Return the best possible return of a trial; infinity where it is not known."""
     from freeproj.findings.numbers import episode_levels
 
-    n, fresh = measures.length_of(settings), settings.get("trials") == "fresh_start"
-    task = settings.get("evaluation.task") or settings["task"]
-    best = episode_levels(task, n, fresh).ceiling / n
-    return math.inf if math.isnan(best) else best
+    dataset, source = named[name], [name] if len(named) > 1 else []
+    for row in fp.Study(dataset).table(on).rows:
+        cell = dict(zip(dataset.axes, row.cell, strict=True))
+        group = dataset.where(cell).runs
+        settings, which = group[0].settings, labels.settings_text(cell)
+        n, fresh = measures.length_of(settings), settings.get("trials") == "fresh_start"
+        task = settings.get("evaluation.task") or settings["task"]
+        best = episode_levels(task, n, fresh).ceiling / n
+        ends = row.low, float(np.fmin(row.high, best))  # which may not be known
+        yield {
+            "runs": ": ".join([*source, which] if which else source),
+            "mean": row.mean,
+            "interval": None if math.isnan(row.low) else ends,
+            "seeds": row.seeds,
+            "without": len(group) - row.seeds,
+        }
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

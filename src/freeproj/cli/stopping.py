@@ -8,26 +8,57 @@ its traceback.
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Callable, Iterator
 
 from freeproj.cli.output import echo
 from freeproj.storage.signals import TerminatedError, stoppable
 
-__all__ = ["exit_code", "explain", "resumable"]
+__all__ = ["explain", "resumable", "stop_code"]
 
 _INPUT_ERRORS = (
-    *(ValueError, RecursionError, FileNotFoundError, FileExistsError),
+    *(ValueError, FileNotFoundError, FileExistsError),
     *(IsADirectoryError, NotADirectoryError, PermissionError),
 )
 _INPUT_NUMBERS = (errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL)
+_NO_DEVICE = re.compile("(Unknown|Unable to initialize) backend")
 
 
-def exit_code(error: BaseException) -> int:
-    """Return the exit code that an error asks for."""
-    if isinstance(error, KeyboardInterrupt):
-        return 143 if isinstance(error, TerminatedError) else 130
-    is_input = isinstance(error, _INPUT_ERRORS) or _is_no_device(error)
-    return 2 if is_input or getattr(error, "errno", 0) in _INPUT_NUMBERS else 1
+def explain(error: BaseException) -> tuple[int, str]:
+    """Return the exit code that an error asks for, and in one line what it means."""
+    text, is_input = str(error), isinstance(error, _INPUT_ERRORS)
+    match error:
+        case KeyboardInterrupt():
+            return stop_code(error), "Stopped."
+        case ModuleNotFoundError() if needed := _missing_extra(error):
+            return 2, needed
+        case RecursionError():
+            return 2, "The input is nested too deeply."
+        case RuntimeError() if "RESOURCE_EXHAUSTED" in text:  # as XLA says it
+            return 1, "Not enough memory for these settings."
+        case RuntimeError() if _NO_DEVICE.search(text):
+            asked = os.environ.get("JAX_PLATFORMS", "")
+            said = f" JAX_PLATFORMS={asked} asks for it;" if asked else ""
+            return (
+                2,
+                f"JAX finds no such device.{said} `freeproj doctor` lists devices.",
+            )
+        case MemoryError():
+            return 1, f"Not enough memory. {text}".strip()
+        case OSError(errno=int(number)):
+            # os.strerror is the usual English sentence; str(error) would add a number.
+            named = f"{error.filename}: " if error.filename is not None else ""
+            code = 2 if is_input or number in _INPUT_NUMBERS else 1
+            return code, f"{named}{error.strerror or os.strerror(number)}."
+        case ValueError() | OSError() | ArithmeticError():
+            return 2 if is_input else 1, text or type(error).__name__
+    what = f"Unexpected {type(error).__name__}: {text}. Please report this;"
+    return 1, f"{what} FREEPROJ_DEBUG=1 shows the traceback."
+
+
+def stop_code(stop: BaseException | None) -> int:
+    """Return the exit code of a command that was stopped."""
+    return 143 if isinstance(stop, TerminatedError) else 130
 
 
 @contextlib.contextmanager
@@ -39,38 +70,14 @@ def resumable(reached: Callable[[], str]) -> Iterator[None]:
             yield
     except KeyboardInterrupt as stop:
         echo(f"Stopped {reached()} {again}", err=True)
-        raise SystemExit(exit_code(stop)) from None
+        raise SystemExit(stop_code(stop)) from None
 
 
-def explain(error: BaseException) -> str:
-    """Say in one line what an error means."""
-    if isinstance(error, KeyboardInterrupt):
-        return "Stopped."
-    if isinstance(error, RecursionError):
-        return "The input is nested too deeply."
-    if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" in str(error):
-        return "Not enough memory for these settings."  # as XLA says it
-    if _is_no_device(error):
-        asked = os.environ.get("JAX_PLATFORMS", "")
-        said = f"JAX_PLATFORMS={asked} asks for it; " if asked else ""
-        return f"JAX finds no such device. {said}`freeproj doctor` lists devices."
-    if isinstance(error, MemoryError):
-        return f"Not enough memory. {error}".strip()
-    if isinstance(error, OSError) and error.errno is not None:
-        # os.strerror is the usual English sentence; str(error) would add a number.
-        named = f"{error.filename}: " if error.filename is not None else ""
-        return f"{named}{error.strerror or os.strerror(error.errno)}."
-    if isinstance(error, ValueError | OSError | ArithmeticError):
-        return str(error) or type(error).__name__
-    return (
-        f"Unexpected {type(error).__name__}: {error}. Please report this; "
-        "FREEPROJ_DEBUG=1 shows the traceback."
-    )
+def _missing_extra(error: ModuleNotFoundError) -> str:
+    """Name the extra that a missing package is of; "" for a package of no extra."""
+    from freeproj.cli.about import EXTRAS
 
-
-def _is_no_device(error: BaseException) -> bool:
-    """Whether JAX cannot start on the device that it was told to use."""
-    text = str(error)
-    return isinstance(error, RuntimeError) and (
-        "Unable to initialize backend" in text or "Unknown backend" in text
-    )
+    missing = (error.name or "").split(".")[0]
+    named = {"PIL": "pillow", "sklearn": "scikit-learn"}
+    extra = EXTRAS.get(named.get(missing, missing.lower().replace("_", "-")))
+    return f"This needs {missing}: pip install 'freeproj[{extra}]'." if extra else ""

@@ -20,10 +20,11 @@ from freeproj.storage.names import named_by
 __all__ = ["carry_out", "stated_lines", "sweep"]
 
 # Read off the folder: importing the studies would make --help slow.
-_STUDIES = sorted(
-    path.stem for path in Path(__file__).parents[1].glob("studies/*.toml")
-)
-_HELP = f"""Run all runs of STUDY: a TOML file, or one of {", ".join(_STUDIES)}.
+_STUDIES = sorted(each.stem for each in Path(__file__).parents[1].glob("studies/*"))
+_HELP = f"""Carry out STUDY: a TOML file, or one of these studies of freeproj.
+
+\b
+{fill(", ".join(_STUDIES), 76)}
 
 Finished runs are skipped and interrupted ones resumed, so rerun the same command after
 an interruption."""
@@ -44,25 +45,23 @@ _TAKEN_BY = {
 @click.argument("study")
 @options.out_option("runs", "Folder in which each run gets its own folder.")
 @click.option("--dry-run", is_flag=True, help="List and count the runs; start nothing.")
-@click.option(
-    "--estimate", is_flag=True, help="Like --dry-run; also time short updates."
-)
+@click.option("--estimate", is_flag=True, help="Like --dry-run; also time updates.")
 @click.option(
     "--engine", default="local", help="local, ray, slurm, or your own module:attribute."
 )
 @options.jobs_option
 @click.option(
     "--seeds-together",
-    type=click.IntRange(min=1),
+    type=options.COUNT,
     default=1,
     help="Seeds that a process, task or job trains at once: for accelerators.",
 )
 @click.option("--address", help="A running Ray cluster, e.g. auto. Default: a new one.")
 @click.option("--cpus", default=1.0, help="CPUs per Ray task or SLURM job.")
 @click.option("--gpus", default=0.0, help="GPUs per Ray task or SLURM job.")
-@options.settings_option(
+@options.set_option(
+    "Option of the SLURM jobs, e.g. time=720 (minutes), mem_gb=4, partition=gpu",
     "--slurm",
-    text="Option of the SLURM jobs, e.g. time=720 (minutes), mem_gb=4, partition=gpu",
 )
 @options.set_option("Override a setting of every run, or an axis, e.g. seeds=[0,1]")
 @options.quiet_option
@@ -167,8 +166,8 @@ def _plan_lines(plan: dict[str, Any]) -> list[str]:
     runs, n = plan["runs"], plan["configurations"]
     rows = []
     for run in runs:
-        name = f"{run['configuration']} seed {run['seed']}"
         end = run["folder"].rpartition("-")[2]  # enough for a shell
+        name = f"{run['configuration']} seed {run['seed']}"
         rows.append((name, run["state"], f"*-{end}"))
     total = f"{len(runs)} runs of {n} configuration{'s' * (n != 1)}, {plan['to_do']}"
     stated = stated_lines(plan["stated"])
@@ -194,9 +193,9 @@ def _estimate(todo: list, jobs: int | None) -> dict[str, Any]:
         measured = measure_costs(list(samples.values()))
     costs = dict(zip(samples, measured, strict=True))
     of_run = {config: costs[_network_of(config)] for config in todo}
-    seconds = sum(run_seconds(config, cost) for config, cost in of_run.items())
-    programs = {config.program: cost for config, cost in of_run.items()}
-    seconds += sum(cost.start_seconds for cost in programs.values())
+    programs = {config.program: cost.start_seconds for config, cost in of_run.items()}
+    seconds = sum(run_seconds(*pair) for pair in of_run.items())
+    seconds += sum(programs.values())
     n_workers = min(jobs or n_cores(), len(todo))
     networks = {
         name: {
@@ -224,16 +223,13 @@ def _network_of(config: Any) -> str:
 
 
 def _estimate_lines(found: dict[str, Any]) -> list[str]:
-    lines = [
-        f"{name}: a run of {each['updates']} updates takes about "
-        f"{duration(each['run_seconds'])}, compiling its programs "
-        f"{duration(each['compile_seconds'])}."
-        for name, each in found["networks"].items()
-    ]
-    return [
-        *lines,
-        f"About {duration(found['seconds'])} in {found['processes']} process(es) of "
-        f"one thread, {duration(found['core_seconds'])} of one core in all, "
-        f"{found['bytes_per_process'] / 1e9:.1f} GB each; measured on this machine as "
-        "it is now.",
-    ]
+    lines = []
+    for name, each in found["networks"].items():
+        run, start = duration(each["run_seconds"]), duration(each["compile_seconds"])
+        text = f"{name}: a run of {each['updates']} updates takes about {run}, "
+        lines.append(fill(f"{text}compiling its programs {start}."))
+    whole, core = duration(found["seconds"]), duration(found["core_seconds"])
+    n, size = found["processes"], found["bytes_per_process"] / 1e9
+    where = f"{n} process{'es' * (n > 1)} of one thread"
+    text = f"About {whole} in {where}, {core} of one core in all, {size:.1f} GB each"
+    return [*lines, fill(f"{text}; measured on this machine as it is now.")]

@@ -23,7 +23,6 @@ __all__ = ["SweepView", "cell_names"]
 _NAMED = ("task", "memory", "projection.length")
 _EVERY = 30.0  # seconds between two lines about one run, where there is no terminal
 _NEXT = 4  # waiting runs that are shown before those that are done
-_STATES = ("done", "running", "waiting", "elsewhere", "failed")
 _STYLES = {"running": "bold", "failed": "red", "elsewhere": "dim", "done": "green"}
 _AFTER = {"started": "running", "row": "running", "retry": "waiting"}
 
@@ -66,13 +65,13 @@ class _RunState:
             if value is not None and math.isfinite(value):
                 self.returns[name] = value
 
-    def cells(self) -> tuple[str, ...]:
+    def cells(self) -> list[str]:
         n_updates, left = self.update - (self.first_update or 0), ""
         if self.state == "running" and n_updates:
             rate = (self.changed - self.began) / n_updates
             left = duration(rate * (self.config.n_updates - self.update))
         updates = f"{self.update}/{self.config.n_updates}"
-        return self.name, self.state, updates, *map(number, self.returns.values()), left
+        return [self.state, updates, *map(number, self.returns.values()), left]
 
 
 class SweepView:
@@ -80,7 +79,7 @@ class SweepView:
 
     def __init__(self, configs: Sequence[Any], *, quiet: bool = False):
         self._runs = {
-            config: _RunState(config, f"{name} seed {config.seed}")
+            config: _RunState(config, name)
             for config, name in zip(configs, cell_names(configs), strict=True)
         }
         self._console = Console(stderr=True)
@@ -111,13 +110,14 @@ class SweepView:
             run.first_update = None
         if self._quiet:
             return
+        name = f"{run.name} seed {run.config.seed}"
         is_due = event.kind != "row" or time.monotonic() - run.told >= _EVERY
         if event.kind in ("retry", "failed"):
             again = "tried again" if event.kind == "retry" else "given up"
-            self._print(f"{run.name} failed, {again}:\n{event.text}")
+            self._print(f"{name} failed, {again}:\n{event.text}")
         elif not self._is_live and is_due:
             run.told = time.monotonic()
-            name, state, updates, train, test, _ = run.cells()
+            state, updates, train, test, _ = run.cells()
             numbers = f" {updates} train {train} test {test}" if run.update else ""
             n_ended = len(self._in("done", "failed"))
             self._print(f"[{n_ended}/{len(self._runs)}] {name} {state}{numbers}")
@@ -132,39 +132,36 @@ class SweepView:
         for name in ("run", "state", "update", "train", "test", "time left"):
             justify = "left" if name in ("run", "state") else "right"
             table.add_column(name, justify=justify, no_wrap=True)
-        runs, room = self._in_order(), max(4, self._console.height - 9)
-        for run in runs[:room]:
-            name, *cells = run.cells()
-            (name, seed), room_for = name.rsplit(" seed ", 1), self._console.width - 56
-            name = name if len(name) <= room_for else f"{name[: room_for - 1]}…"
-            style = _STYLES.get(run.state, "")
-            table.add_row(f"{name} seed {seed}", *cells, style=style)
-        more = collections.Counter(run.state for run in runs[room:])
-        hidden = ", ".join(f"{count} {state}" for state, count in more.items())
-        return Group(table, *([f"… and {hidden}"] if hidden else []), self._summary())
-
-    def _in_order(self) -> list[_RunState]:
-        """Return running runs, those next in line, the last to end, then the rest."""
         waiting, active = (
             self._in("waiting"),
             self._in("failed", "running", "elsewhere"),
         )
         done = sorted(self._in("done"), key=lambda run: -run.changed)
-        return [*active, *waiting[:_NEXT], *done, *waiting[_NEXT:]]
+        runs = [*active, *waiting[:_NEXT], *done, *waiting[_NEXT:]]
+        room, width = max(4, self._console.height - 9), self._console.width - 56
+        for run in runs[:room]:
+            name = run.name if len(run.name) <= width else f"{run.name[: width - 1]}…"
+            style = _STYLES.get(run.state, "")
+            table.add_row(f"{name} seed {run.config.seed}", *run.cells(), style=style)
+        hidden = [f"… and {_counts(runs[room:])}"] if runs[room:] else []
+        return Group(table, *hidden, self._summary(runs))
 
     def _in(self, *states: str) -> list[_RunState]:
         runs = self._runs.values()
         return [run for state in states for run in runs if run.state == state]
 
-    def _summary(self) -> str:
-        found = collections.Counter(run.state for run in self._runs.values())
-        counts = ", ".join(f"{found[name]} {name}" for name in _STATES if found[name])
+    def _summary(self, runs: list[_RunState]) -> str:
         passed, n_ended = (
             time.monotonic() - self._began,
-            found["done"] + found["failed"],
+            len(self._in("done", "failed")),
         )
-        text = f"{len(self._runs)} runs: {counts}; {duration(passed)} so far"
-        if not 0 < n_ended < len(self._runs):
+        text = f"{len(runs)} runs: {_counts(runs)}; {duration(passed)} so far"
+        if not 0 < n_ended < len(runs):
             return text
-        left = passed / n_ended * (len(self._runs) - n_ended)
+        left = passed / n_ended * (len(runs) - n_ended)
         return f"{text}, about {duration(left)} left"
+
+
+def _counts(runs: Sequence[_RunState]) -> str:
+    counts = sorted(collections.Counter(run.state for run in runs).items())
+    return ", ".join(f"{count} {state}" for state, count in counts)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from freeproj.cli.options import json_option
+from freeproj.cli.options import COUNT, json_option
 from freeproj.cli.output import columns, fill, show
-from freeproj.cli.stopping import exit_code
+from freeproj.cli.stopping import stop_code
 from freeproj.storage.signals import waiting
 
 if TYPE_CHECKING:
     from freeproj.envs import Environment
-    from freeproj.envs.baselines import Baselines, Ceiling
+    from freeproj.envs.baselines import Baselines
 
 __all__ = ["envs", "parse_action", "play"]
 
@@ -89,29 +87,28 @@ def _row(facts: dict[str, Any], known: Baselines | None) -> list[Any]:
     sizes = facts["observation_size"], facts["n_actions"] or "R", facts["max_steps"]
     if known is None:
         return [facts["name"], *sizes, *"––––"]
-    total = replace(known.best, value=known.best_episode(_N_TRIALS))
     means = f"{facts['chance']:z.3f}", f"{facts['best_blind']:z.3f}"
-    return [facts["name"], *sizes, *means, _ceiling(known.best), _ceiling(total, 2)]
+    mark, limit = _MARKS[known.best.kind], known.best_episode(_N_TRIALS)
+    best = f"{mark}{facts['best']:.3f}", f"{mark}{limit:.2f}"
+    return [facts["name"], *sizes, *means, *best]
 
 
-def _describe(
-    env: Environment, facts: dict[str, Any], known: Baselines | None
-) -> list[str]:
+def _describe(env: Environment, facts: dict, known: Baselines | None) -> list[str]:
     from freeproj.envs.registry import find
 
     family, level = find(env.name)
-    lines = [
-        f"{env.name}: {family.summary}",
-        f"  observation  {env.observation_space.size} entries",
-        f"  actions      {_actions(env)}",
-        f"  length       at most {env.max_steps} steps",
+    rows = [
+        ("observation", f"{env.observation_space.size} entries"),
+        ("actions", _actions(env)),
+        ("length", f"at most {env.max_steps} steps"),
     ]
     if facts["popgym"]:
         same = family.make_popgym(level) == env
         delay = "" if same else ", which has POPGym's own, shorter delay"
-        lines.append(f"  in POPGym    {facts['popgym']}{delay}")
+        rows.append(("in POPGym", f"{facts['popgym']}{delay}"))
     if family.levels:
-        lines.append(f"  levels       {', '.join(family.levels)}")
+        rows.append(("levels", ", ".join(family.levels)))
+    lines = [f"{env.name}: {family.summary}", *_indented(rows)]
     if known is None:
         return [*lines, "Chance and best return have not been measured."]
     return [*lines, *_one_trial(known), *_many_trials(known)]
@@ -126,42 +123,39 @@ def _one_trial(known: Baselines) -> list[str]:
         for name, value in known.blind.items()
         if name == best or name not in constants
     ]
-    rows.append(("best", _ceiling(known.best, 4)))
-    notes = [f"Best: {known.best.argument}"]
+    ceilings = {"best": known.best}
     if known.first_trial and known.first_trial != known.best:
-        rows.append(("best, first trial", _ceiling(known.first_trial, 4)))
-        notes.append(f"First trial: {known.first_trial.argument}")
+        ceilings["best, first trial"] = known.first_trial
+    rows += [(n, f"{_MARKS[c.kind]}{c.value:.4f}") for n, c in ceilings.items()]
+    notes = [fill(f"{n.capitalize()}: {c.argument}") for n, c in ceilings.items()]
     if (maps := known.random_map) is not None:
         spread = f"{maps.mean:z.4f} ± {maps.std:.4f} between them"
         rows.append(("random lookup", spread))
-    shown = [f"  {line}" for line in columns(rows).splitlines()]
-    return ["Return of one trial", *shown, *notes]
+    return ["Return of one trial", *_indented(rows), *notes]
 
 
 def _many_trials(known: Baselines) -> list[str]:
-    lines = [f"Return of {_N_TRIALS} trials of one start"]
-    for name, player in known.reward_only.items():
-        lines.append(f"  reward only, {name}  {player.episode(_N_TRIALS):.2f}")
-        lines.append(f"    {player.argument}")
-    blind, room = known.best_blind[1].mean, known.headroom(_N_TRIALS)
-    return [
-        *lines,
-        f"  best open-loop policy  {_N_TRIALS * blind:z.2f}",
-        f"  oracle  {known.oracle(_N_TRIALS):.2f}",
-        f"  headroom (oracle minus best open-loop policy)  {room:.2f}",
+    policies = known.reward_only.items()
+    rows = [
+        *((f"reward only, {name}", one.episode(_N_TRIALS)) for name, one in policies),
+        ("best open-loop policy", _N_TRIALS * known.best_blind[1].mean),
+        ("oracle", known.oracle(_N_TRIALS)),
+        ("headroom: oracle minus open-loop", known.headroom(_N_TRIALS)),
     ]
+    lines = _indented([(name, f"{value:z.2f}") for name, value in rows])
+    notes = [fill(f"{name.capitalize()}: {one.argument}") for name, one in policies]
+    return [f"Return of {_N_TRIALS} trials of one start", *lines, *notes]
 
 
-def _actions(env: Any) -> str:
+def _indented(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"  {line}" for line in columns(rows).splitlines()]
+
+
+def _actions(env: Environment) -> str:
     space, names = env.action_space, env.action_names
     if not hasattr(space, "n"):
         return f"vectors between {list(space.low)} and {list(space.high)}"
-    shown = names if len(names) <= 4 else (*names[:2], "…", names[-1])
-    return f"{len(names)}: {', '.join(shown)}"
-
-
-def _ceiling(ceiling: Ceiling, digits: int = 3) -> str:
-    return f"{_MARKS[ceiling.kind]}{ceiling.value:.{digits}f}"
+    return f"{len(names)}: {_listed(names)}"
 
 
 @click.command()
@@ -169,12 +163,7 @@ def _ceiling(ceiling: Ceiling, digits: int = 3) -> str:
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of the start. Default: a new one."
 )
-@click.option(
-    "--trials",
-    type=click.IntRange(min=1),
-    default=1,
-    help="How often to play the same deck, board or start.",
-)
+@click.option("--trials", type=COUNT, default=1, help="Trials of the same start.")
 def play(task: str, seed: int | None, trials: int) -> None:
     """Play TASK yourself: type an action's name or number.
 
@@ -203,14 +192,14 @@ def play(task: str, seed: int | None, trials: int) -> None:
                 returns[-1] += reward
                 click.echo(f"reward {reward:+.3f}, return {returns[-1]:+.3f}")
     except (EOFError, KeyboardInterrupt) as stop:
-        code = exit_code(stop) if isinstance(stop, KeyboardInterrupt) else 0
+        code = stop_code(stop) if isinstance(stop, KeyboardInterrupt) else 0
         click.echo(f"\nStopped in trial {len(returns)}.")
     click.echo(f"Return of each trial: {' '.join(f'{x:+.3f}' for x in returns)}")
     if known := baselines(env.name):
         chance, best = known.chance.mean, known.best.value
         click.echo(f"By chance {chance:+.3f}, at best {best:+.3f}.")
     if code:
-        sys.exit(code)
+        raise SystemExit(code)
 
 
 def parse_action(text: str, names: Sequence[str]) -> int:
@@ -258,5 +247,8 @@ def _ask(names: Sequence[str]) -> int:
 
 
 def _choices(names: Sequence[str]) -> str:
-    listed = ", ".join(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"
-    return f"{listed} (or 0 … {len(names) - 1})"
+    return f"{_listed(names)} (or 0 … {len(names) - 1})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} … {names[-1]}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import freeproj as fp
 from freeproj.cli.options import json_option, out_option, quiet_option, set_option
 from freeproj.cli.output import echo, number, show
 from freeproj.cli.stopping import explain, resumable
@@ -44,10 +45,9 @@ def train(
     trained again.
     """
     from freeproj.experiments.run import open_run
-    from freeproj.experiments.settings import read_config
     from freeproj.storage.threads import n_threads
 
-    chosen = read_config(config, settings)
+    chosen = fp.read_config(config, settings)
     run = open_run(out, chosen)
     if not quiet:
         plural = "s" * (n_threads() > 1)
@@ -85,7 +85,7 @@ def _train(run: Run, config: TrainConfig, quiet: bool, **also: bool) -> None:
         kept = f"{run.folder} has no checkpoint: the run will start anew."
         if run.has_checkpoint:
             kept = "Its last checkpoint is kept: fix this, then rerun to resume."
-        echo(f"freeproj: {explain(error)} {kept}", err=True)
+        echo(f"freeproj: {explain(error)[1]} {kept}", err=True)
         raise SystemExit(1) from None
     finally:
         for tracker in trackers:
@@ -124,14 +124,13 @@ def compared_with(
     """Return what an episode of each task earns by chance and at best, if known."""
     from freeproj.findings.numbers import episode_levels
 
+    n, fresh = config.n_tested_trials, config.trials != "same_start"
     found: dict[str, dict[str, float] | None] = {}
     for task in tasks:
-        known = episode_levels(
-            task, config.n_tested_trials, config.trials != "same_start"
-        )
+        known = episode_levels(task, n, fresh)
         levels = {"chance": known.chance, "best open-loop": known.blind}
-        levels["best"] = known.ceiling
-        found[task] = None if math.isnan(known.chance) else levels
+        is_known = not math.isnan(known.chance)
+        found[task] = levels | {"best": known.ceiling} if is_known else None
     return found
 
 
@@ -149,10 +148,8 @@ def summary_text(config: TrainConfig, found: dict[str, Any]) -> str:
     for name, test in tested.items():
         what = "observation blanked" if name == "zero" else f"projection {name}"
         error = (test["std"] or 0.0) / math.sqrt(max(test["episodes"] or 1, 1))
-        lines.append(
-            f"test      {test['return']:.2f} ± {error:.2f} ({what}, "
-            f"{test['episodes']} episodes, ± standard error)"
-        )
+        counts = f"{what}, {test['episodes']} episodes, ± standard error"
+        lines.append(f"test      {test['return']:.2f} ± {error:.2f} ({counts})")
     for task, levels in found["compare"].items():
         lines.append(f"compare   {task}: {levels_text(levels)}")
     folder = shlex.quote(found["folder"])
@@ -182,8 +179,7 @@ class _TensorBoard:
         from tensorboardX import SummaryWriter
 
         self._writer = SummaryWriter(str(folder / "tensorboard"))
-        numbers = _numbers(settings)
-        self._settings = {k: numbers.get(k, str(v)) for k, v in settings.items()}
+        self._settings = {k: str(v) for k, v in settings.items()} | _numbers(settings)
         self._returns: dict[str, int | float] = {}
 
     def log(self, row: dict[str, Any]) -> None:
