@@ -75,17 +75,27 @@ def duration(name, folder):
     return time.monotonic() - begun
 
 
+def state(process):
+    """Return the state of a process: T is stopped, Z has ended or is about to."""
+    if process.poll() is not None:
+        return "Z"
+    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def disturb(name, folder, chance, longest):
     """Send a signal at a random instant; None if the command had ended before."""
     process = begin(name, folder)
     time.sleep(chance.random() * longest)
     number = chance.choice((signal.SIGINT, signal.SIGTERM))
-    if process.poll() is not None:
-        process.communicate()
-        return None
+    # While it is stopped it cannot end between a look at it and the signal.
+    process.send_signal(signal.SIGSTOP)
+    while state(process) not in "TZ":
+        time.sleep(0.001)
+    had_ended = state(process) == "Z"
     process.send_signal(number)
+    process.send_signal(signal.SIGCONT)
     errors = process.communicate(timeout=60)[1]
-    return number, process.returncode, errors
+    return None if had_ended else (number, process.returncode, errors)
 
 
 def send(name, folder, n_signals, seed):

@@ -203,7 +203,8 @@ def export(run: Path, file: Path | None, hub: Path | None, as_json: bool) -> Non
         with working("drawing an episode"):  # under an unseen projection
             save_episode(loaded, hub / REPLAY)
         write_hub(loaded.agent, loaded.config, hub, card, run.name)
-    rows = [("projection", "return per trial", "first trial", "last trial")]
+    head = "projection", "return per trial", "first trial", "last trial"
+    rows: list[tuple[str, ...]] = [head]
     for name, found in card["returns"].items():
         values = found["mean"], found["trials"][0], found["trials"][-1]
         rows.append((name, *(number(value, 3) for value in values)))

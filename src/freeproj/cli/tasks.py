@@ -151,7 +151,7 @@ def _indented(rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"  {line}" for line in columns(rows).splitlines()]
 
 
-def _actions(env: Environment) -> str:
+def _actions(env: Any) -> str:
     space, names = env.action_space, env.action_names
     if not hasattr(space, "n"):
         return f"vectors between {list(space.low)} and {list(space.high)}"

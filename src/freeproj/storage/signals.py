@@ -15,7 +15,6 @@ receives the signals of a program, and nothing is raised at a random place:
 import atexit
 import contextlib
 import os
-import select
 import signal
 import sys
 import threading
@@ -38,16 +37,14 @@ class _Signals:
 
     caught = False  # whether this process receives its signals here
     number = 0  # of the first signal
+    arrived = 0  # a signal that the main thread knows of, maybe before the other one
     depth = 0  # of the regions that take it themselves
     waiting = False
     message = ""
-    reader = -1  # of the pipe into which the kernel's signals are written
 
 
 _STATE = _Signals()
-# Held by the thread that ends the program, for ever. A signal is read only by a thread
-# that holds it, so one that is not read yet can be seen in the pipe.
-_ENDING = threading.RLock()
+_ENDING = threading.RLock()  # kept by the thread that ends the program
 
 
 def catch_signals() -> None:
@@ -55,12 +52,12 @@ def catch_signals() -> None:
     if _STATE.caught:
         return
     _STATE.caught = True
-    _STATE.reader, writer = os.pipe()
+    reader, writer = os.pipe()
     os.set_blocking(writer, False)
     # Python calls a handler between two of its own steps only, which may be minutes
     # away. What stands in this pipe is there at once.
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    threading.Thread(target=_receive, daemon=True).start()
+    threading.Thread(target=_receive, args=(reader,), daemon=True).start()
     # Last, so that no signal comes to a handler whose pipe nobody reads yet.
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
@@ -117,34 +114,26 @@ def leave(code: int) -> None:
     _ENDING.acquire()  # waits for ever if another thread is ending the program
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is _in_main_thread:
-            signal.signal(number, signal.SIG_DFL)  # from here on the kernel ends it
-    _STATE.number = _STATE.number or _unread()
-    if _STATE.number and code not in (130, 143):  # nobody has said so yet
+            # Calls it for what has come before; what comes later ends the program.
+            signal.signal(number, signal.SIG_DFL)
+    if _STATE.arrived and code not in (130, 143):  # nobody has said so yet
+        _STATE.number = _STATE.number or _STATE.arrived
         _end()
     os._exit(code)
 
 
 def _in_main_thread(number: int, _frame: FrameType | None) -> None:
+    _STATE.arrived = _STATE.arrived or number
     if _STATE.waiting:
         _STATE.number = number
         raise _error()
 
 
-def _receive() -> None:
+def _receive(reader: int) -> None:
     while True:
-        select.select([_STATE.reader], [], [])
-        with _ENDING:
-            if number := _unread():
+        for number in os.read(reader, 64):
+            if number in (signal.SIGINT, signal.SIGTERM):
                 _signalled(number)
-
-
-def _unread() -> int:
-    """Take the next signal out of the pipe; 0 if there is none."""
-    while select.select([_STATE.reader], [], [], 0)[0]:
-        (number,) = os.read(_STATE.reader, 1)
-        if number in (signal.SIGINT, signal.SIGTERM):
-            return number
-    return 0
 
 
 def _signalled(number: int) -> None:
