@@ -11,33 +11,11 @@ from typing import TYPE_CHECKING
 
 __version__ = "0.3.0"
 
-__all__ = [
-    "EvaluationConfig",
-    "FreeProjection",
-    "MetaEnv",
-    "NetworkConfig",
-    "PPOConfig",
-    "Study",
-    "TrainConfig",
-    "__version__",
-    "action_maps",
-    "certify",
-    "envs",
-    "evaluate",
-    "geometry",
-    "load_agent",
-    "lsmdp",
-    "matrices",
-    "metaenv",
-    "projection",
-    "read_config",
-    "read_dataset",
-    "register",
-    "spectra",
-    "stats",
-    "train",
-    "words",
-]
+__all__ = ["EvaluationConfig", "FreeProjection", "MetaEnv", "NetworkConfig"]
+__all__ += ["PPOConfig", "Study", "TrainConfig", "__version__", "action_maps"]
+__all__ += ["certify", "envs", "evaluate", "geometry", "load_agent", "lsmdp"]
+__all__ += ["matrices", "metaenv", "projection", "read_config", "read_dataset"]
+__all__ += ["register", "spectra", "stats", "train", "words"]
 
 # Where a name that is not itself a module lives.
 _HOMES = {
