@@ -6,7 +6,10 @@ from freeproj.published import load, names
 
 
 def test_the_command_lists_prints_and_suggests(freeproj):
-    assert max(map(len, freeproj("published").out.splitlines())) <= 80
+    lines = freeproj("published").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    (row,) = (line.split() for line in lines if line.startswith("storage "))
+    assert row == ["storage", "40", "10", "1", "1", "0.48", "2026-11-17", "0.2.0"]
     listed = json.loads(freeproj("published", "--json").out)["studies"]
     assert {each["study"] for each in listed} == set(names())
     shown = freeproj("published", "why-table-1").out

@@ -108,9 +108,10 @@ def _lines(facts: dict[str, Any], n_envs: int) -> list[str]:
         f"{', '.join(facts['tasks'])}: {n_envs} environments per projection, episodes "
         f"of {n_trials} trial{'s' * (n_trials > 1)}\n",
         columns(rows),
-        f"\nTraining projections have norm {facts['training_norm']:.2f}. A dash: no "
-        "episode finished.",
+        f"\nTraining projections have norm {facts['training_norm']:.2f}.",
     ]
+    if any("–" in row for row in rows):
+        lines.append("A dash: too few episodes finished.")
     if facts["action_map"] != "identity":
         lines.append(f"Actions are mapped by {facts['action_map']}.")
     if "zero" in facts["maps"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,37 +143,39 @@ def published(name: str, as_json: bool, wide: bool) -> None:
             facts = _facts(study) if as_json else {}
             text = "" if as_json else _text(study, _table_width(wide))
         else:
-            studies = [load(each) for each in names()]
-            facts = {"studies": [summary(study) for study in studies]}
-            more = "freeproj published NAME prints one; freeproj report --published "
-            text = "\n".join([*map(_line, studies), "", f"{more}draws them."])
+            studies = [summary(load(each)) for each in names()]
+            facts = {"studies": studies}
+            more = "`freeproj published NAME` prints one; `freeproj report --published`"
+            text = f"{_overview(studies)}\n{more} draws them."
     show(facts, text, as_json)
 
 
-def _line(study: Dataset) -> str:
-    from freeproj.published import summary
-
-    told = summary(study)
-    by_task = told["seeds_per_configuration"].values()
-    counts = [count for pair in by_task for count in pair]
-    spread = " to ".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
-    looks = told.get("looks", 1)
-    judged = f"; judged {looks} times as seeds came in" if looks > 1 else ""
-    tasks = f"{len(by_task)} task{'s' * (len(by_task) != 1)}"
-    what = f"{told['runs']} runs, {spread} seeds per configuration, {tasks}{judged}"
-    made = f"{told['cpu_hours']} CPU hours, {told['date']}, version {told['version']}"
-    head = fill(f"{told['study']}: {what}; {made}:", indent=2)
-    return f"{head}\n  {told['command']}"
+def _overview(studies: Sequence[dict[str, Any]]) -> str:
+    """Return a table of studies, and what its columns are."""
+    rows = [("study", "runs", "seeds", "tasks", "looks", "hours", "made", "version")]
+    for told in studies:
+        by_task = told["seeds_per_configuration"].values()
+        counts = [count for pair in by_task for count in pair]
+        seeds = " to ".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
+        sizes = str(told["runs"]), seeds, str(len(by_task)), str(told.get("looks", 1))
+        made = f"{told['cpu_hours']:.2f}", told["date"], told["version"]
+        rows.append((told["study"], *sizes, *made))
+    note = "seeds: of each configuration. looks: how often the results were judged "
+    note += (
+        "while seeds came in. hours: of one CPU core. `freeproj sweep STUDY` runs a "
+    )
+    return f"{columns(rows)}\n\n{fill(f'{note}study again.')}"
 
 
 def _text(study: Dataset, width: int) -> str:
+    from freeproj.published import summary
     from freeproj.report.tables import format_table
 
     stated = "\n".join(stated_lines(study.meta.get("stated", {})))
     answers = [fill(f"- {answer}", width, indent=2) for answer in _answers(study)]
     table = format_table("table-maps", study, width=width)
-    parts = _line(study), stated.rstrip(), table.rstrip(), "\n".join(answers)
-    return "\n\n".join(part for part in parts if part)
+    parts = _overview([summary(study)]), stated.rstrip(), table.rstrip()
+    return "\n\n".join(part for part in (*parts, "\n".join(answers)) if part)
 
 
 def _answers(study: Dataset) -> list[Answer]:
