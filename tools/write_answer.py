@@ -71,17 +71,23 @@ def filled(text: str) -> str:
 
 def answer_block() -> str:
     """Return the opening answers in one short sentence each, as a numbered list."""
-    return _listed(each.headline for each in opening())
+    return _listed(_led(each.headline) for each in opening())
 
 
 def short_block() -> str:
     """Return the answers that the README's advice rests on."""
-    return _listed(each.headline for each in opening() if each.name in SHORT)
+    return _listed(_led(each.headline) for each in opening() if each.name in SHORT)
 
 
 def sentences_block() -> str:
     """Return the same answers in full."""
     return _listed(each.sentence for each in opening())
+
+
+def _led(headline: str) -> str:
+    """Set what is claimed in bold, before its numbers."""
+    claim, colon, numbers = headline.partition(": ")
+    return f"**{claim}**{colon}{numbers}" if numbers else headline
 
 
 def _listed(sentences: Iterable[str]) -> str:
@@ -147,7 +153,7 @@ def rule_block() -> str:
     from freeproj.findings.questions import MARGIN
     from freeproj.stats import EXPECTS, LEVEL, rule_text, verdicts
 
-    body = str(verdicts.__doc__).split("\n\n", 1)[1]
+    body = str(verdicts.__doc__).split("\n\n", 1)[1].replace("p*", "p\\*")
     rows = [
         (each, rule_text(each, f"{MARGIN:.0%} of the headroom")) for each in EXPECTS
     ]
@@ -373,9 +379,14 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
 
 
 def table(heads: _Row, rows: Iterable[_Row]) -> str:
-    """Return a pipe table."""
+    """Return a pipe table; an interval, and "ℓ = 4", stay on one line."""
     heads = list(heads)
     lines = [heads, ["---"] * len(heads), *rows]
+    kept = re.compile(r"(?<=\[)-?[.\d]+, |ℓ = ")
+    lines = [
+        [kept.sub(lambda m: m[0].replace(" ", "\u00a0"), cell) for cell in line]
+        for line in lines
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

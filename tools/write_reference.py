@@ -33,7 +33,7 @@ from freeproj.report.figures import FIGURES
 from freeproj.report.tables import TABLES
 from freeproj.report.tables.maps import map_records
 
-BAR = "\\|"  # within a table
+BAR = "\\|"  # within a table; in code it would be shown as written
 DOCS = Path(__file__).parents[1] / "docs"
 SAID: Mapping[str, Any] = tomllib.loads(
     Path(__file__).with_name("reference.toml").read_text(encoding="utf-8")
@@ -100,7 +100,7 @@ def _command(path: str, command: click.Command) -> str:
     lines = [f"### {path}", f"`freeproj {path} {usage}`", _escaped(text) + more]
     records = [each.get_help_record(context) for each in command.params]
     rows = [
-        (f"`{flags.replace('|', BAR)}`", _escaped(" ".join(told.split())))
+        (f"`{flags.replace('|', ', ')}`", _escaped(" ".join(told.split())))
         for flags, told in filter(None, records)
         if told
     ]

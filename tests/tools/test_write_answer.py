@@ -24,7 +24,7 @@ PAGES = [
 def lines_of(text, block="answer"):
     """Return the numbered lines of a block of answers, unwrapped."""
     marks = f"<!-- {block} -->\n(.*?)<!-- end {block} -->"
-    block = re.search(marks, text, re.DOTALL)[1]
+    block = re.search(marks, text, re.DOTALL)[1].replace("**", "")
     joined = " ".join(block.replace("\u00a0", " ").split())
     return [
         line.strip() for line in re.split(r"(?:^| )\d+\. (?=[A-Z])", joined) if line
