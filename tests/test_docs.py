@@ -214,6 +214,17 @@ def test_private_words_are_not_used(name):
     assert not re.findall(BANNED, text, re.IGNORECASE)
 
 
+@pytest.mark.parametrize("name", [*TEXTS, "CHANGELOG.md"])
+def test_a_page_is_rendered_as_it_is_meant(name):
+    """The site's Markdown needs an empty line before a list, and eats some signs."""
+    text = TEXTS.get(name) or (ROOT / name).read_text(encoding="utf-8")
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    prose = r"^(?!- |  |\d+\. |\s*$|<!--|#).+\n(?:- |1\. )"
+    assert not re.findall(prose, text, re.MULTILINE)
+    assert not re.findall(r"\$[^$\n]*\\[{}][^$\n]*\$", text)  # write \\lbrace
+    assert not re.findall(r"`--[^`\n]*\\\|[^`\n]*`", text)
+
+
 def test_sentences_that_rest_on_a_verdict_still_may():
     """`<!-- rests on: NAME holds -->` beside a sentence names what it needs."""
     found = [
