@@ -11,17 +11,8 @@ from freeproj.envs.base import Environment, Step
 from freeproj.envs.registry import REGISTRY, Family, make, register, task_name
 from freeproj.projection.spaces import Box, Discrete
 
-__all__ = [
-    "REGISTRY",
-    "Box",
-    "Discrete",
-    "Environment",
-    "Family",
-    "Step",
-    "make",
-    "register",
-    "task_name",
-]
+__all__ = ["REGISTRY", "Box", "Discrete", "Environment", "Family", "Step", "make"]
+__all__ += ["register", "task_name"]
 
 # Module and class, in the order in which they are listed; the paper's five tasks first.
 _TASKS = (

@@ -35,19 +35,8 @@ from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box, Discrete
 
-__all__ = [
-    "Environment",
-    "Game",
-    "Step",
-    "TimedGame",
-    "answer",
-    "check_action",
-    "easy_to_hard",
-    "fixed",
-    "marked",
-    "one_hot",
-    "plain_task",
-]
+__all__ = ["Environment", "Game", "Step", "TimedGame", "answer", "check_action"]
+__all__ += ["easy_to_hard", "fixed", "marked", "one_hot", "plain_task"]
 
 # observation, state, reward, terminated, truncated, info
 Step = tuple[

@@ -19,26 +19,9 @@ from freeproj.envs.base import Game, fixed, one_hot
 from freeproj.envs.drawing import CENTRE, FAINT, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
 
-__all__ = [
-    "KINDS",
-    "N_RANKS",
-    "N_SUITS",
-    "SUIT_NAMES",
-    "CardState",
-    "CardTask",
-    "DeckTask",
-    "KindTask",
-    "SuitTask",
-    "card_name",
-    "draw_deck",
-    "next_card",
-    "next_suit",
-    "paint_card",
-    "paint_suit",
-    "rank_of",
-    "shuffle",
-    "suit_of",
-]
+__all__ = ["KINDS", "N_RANKS", "N_SUITS", "SUIT_NAMES", "CardState", "CardTask"]
+__all__ += ["DeckTask", "KindTask", "SuitTask", "card_name", "draw_deck", "next_card"]
+__all__ += ["next_suit", "paint_card", "paint_suit", "rank_of", "shuffle", "suit_of"]
 
 N_RANKS = 13
 N_SUITS = 4

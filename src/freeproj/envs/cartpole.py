@@ -20,16 +20,8 @@ from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, WIDTH, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
 from freeproj.projection.spaces import Box, Discrete
 
-__all__ = [
-    "CartPole",
-    "CartPoleParams",
-    "CartPoleState",
-    "NoisyStatelessCartPole",
-    "StatelessCartPole",
-    "VelocityOnlyCartPole",
-    "accelerations",
-    "move_cart",
-]
+__all__ = ["CartPole", "CartPoleParams", "CartPoleState", "NoisyStatelessCartPole"]
+__all__ += ["StatelessCartPole", "VelocityOnlyCartPole", "accelerations", "move_cart"]
 
 _MAX_POSITION = 2.4
 _MAX_ANGLE = math.radians(12)

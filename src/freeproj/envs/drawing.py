@@ -10,20 +10,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 
-__all__ = [
-    "BLUE",
-    "CENTRE",
-    "FAINT",
-    "GREEN",
-    "HIDDEN",
-    "INK",
-    "PAPER",
-    "RED",
-    "WIDTH",
-    "Canvas",
-    "draw_picture",
-    "paint_board",
-]
+__all__ = ["BLUE", "CENTRE", "FAINT", "GREEN", "HIDDEN", "INK", "PAPER", "RED", "WIDTH"]
+__all__ += ["Canvas", "draw_picture", "paint_board"]
 
 WIDTH, _HEIGHT, _CAPTION = 320, 240, 24  # pixels; the caption stands below
 CENTRE = WIDTH / 2, (_HEIGHT - _CAPTION) / 2

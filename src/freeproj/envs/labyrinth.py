@@ -33,16 +33,8 @@ from freeproj.envs import drawing
 from freeproj.envs.base import Game, easy_to_hard, fixed, marked
 from freeproj.projection.spaces import Box, Discrete
 
-__all__ = [
-    "FREE",
-    "GOAL",
-    "WALL",
-    "Labyrinth",
-    "LabyrinthEscape",
-    "LabyrinthExplore",
-    "LabyrinthState",
-    "Maze",
-]
+__all__ = ["FREE", "GOAL", "WALL", "Labyrinth", "LabyrinthEscape", "LabyrinthExplore"]
+__all__ += ["LabyrinthState", "Maze"]
 
 FREE = 0
 WALL = 1

@@ -20,14 +20,8 @@ from freeproj.envs.drawing import CENTRE, HIDDEN, INK, RED, Canvas
 from freeproj.envs.noise import Noisy, plain_noise
 from freeproj.projection.spaces import Box
 
-__all__ = [
-    "NoisyStatelessPendulum",
-    "PendulumParams",
-    "PendulumState",
-    "StatelessPendulum",
-    "move",
-    "wrap_angle",
-]
+__all__ = ["NoisyStatelessPendulum", "PendulumParams", "PendulumState"]
+__all__ += ["StatelessPendulum", "move", "wrap_angle"]
 
 _MAX_TORQUE = 2.0
 _HALF_COST = 16.2736044 / 2  # half of the largest cost: π² + 0.1·8² + 0.001·2²

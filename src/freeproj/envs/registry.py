@@ -21,14 +21,7 @@ import equinox as eqx
 from freeproj.envs.base import Environment
 from freeproj.storage.names import import_name, is_import_name, name_of, suggestion
 
-__all__ = [
-    "REGISTRY",
-    "Family",
-    "find",
-    "make",
-    "register",
-    "task_name",
-]
+__all__ = ["REGISTRY", "Family", "find", "make", "register", "task_name"]
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,8 @@ from jax.core import Tracer
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-__all__ = [
-    "block",
-    "block_all",
-    "dense",
-    "frames",
-    "haar",
-    "permutations",
-    "raw_qr",
-    "represent",
-    "represent_all",
-]
+__all__ = ["block", "block_all", "dense", "frames", "haar", "permutations", "raw_qr"]
+__all__ += ["represent", "represent_all"]
 
 _AnyArray = Array | np.ndarray
 _Word = Int[_AnyArray, " length"]

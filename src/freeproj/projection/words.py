@@ -21,17 +21,8 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 from numpy.typing import ArrayLike
 
-__all__ = [
-    "common_prefix",
-    "count_words",
-    "enumerate_words",
-    "generators_for",
-    "inverse",
-    "reduce",
-    "sample",
-    "spell",
-    "word_at",
-]
+__all__ = ["common_prefix", "count_words", "enumerate_words", "generators_for"]
+__all__ += ["inverse", "reduce", "sample", "spell", "word_at"]
 
 _MAX_BITS = 10_000  # of a number of words
 _MAX_ENUMERATED_LETTERS = 2**26  # a quarter of a gigabyte
