@@ -29,7 +29,7 @@ def test_haar_against_scipy_in_a_loop():
 def test_all_words_against_multiplying_each_out():
     bases = matrices.haar(jax.random.key(0), 2, DIM)
     family = jnp.asarray(words.enumerate_words(2, 8))
-    ours = best(jax.jit(lambda b: matrices.represent_all(b, 8)), bases)
+    ours = best(jax.jit(lambda b: matrices.block_all(b, 8, DIM)), bases)
     each = jax.jit(jax.vmap(matrices.represent, in_axes=(0, None)))
     compare("all 256 words of (2, 8)", ours, best(each, family, bases), 3)
 

@@ -147,14 +147,14 @@ def test_a_reward_only_player_repeats_its_last_trial():
     assert [player.episode(n) for n in (1, 2, 4)] == [-1.0, -0.5, 0.5]
 
 
-def test_luck_in_repeat_first_is_that_of_constants_and_of_maps():
-    luck = baselines("RepeatFirst").luck()
-    mean, within, between = luck["always clubs"]
+def test_chance_in_repeat_first_is_that_of_constants_and_of_maps():
+    found = baselines("RepeatFirst").chance_policies()
+    mean, within, between = found["always clubs"]
     assert mean == pytest.approx(-8, abs=0.3)
     assert within == pytest.approx(16 * math.sqrt(3) / 2, rel=0.02)
     assert between == 0
-    assert luck["random lookup"] == pytest.approx((-8, 12, 4 * math.sqrt(3)))
-    assert luck["uniform"][1] == pytest.approx(0.485, abs=0.02)
+    assert found["random lookup"] == pytest.approx((-8, 12, 4 * math.sqrt(3)))
+    assert found["uniform"][1] == pytest.approx(0.485, abs=0.02)
 
 
 def test_other_names_lead_to_the_same_numbers():

@@ -312,14 +312,14 @@ def prepend(first, rest):
 def noise_of(env, keys):
     """The random numbers that our steps draw from their keys; POPGym's noisy tasks
     draw at a reset as well."""
-    if env.draw_luck(keys[0, 0]) is None:
+    if env.draw_noise(keys[0, 0]) is None:
         return None
     if not hasattr(env, "noise"):
         keys = keys[:, 1:]
     else:
         first = jax.vmap(jax.random.split)(keys[:, 0])[:, 1]
         keys = jnp.concatenate([first[:, None], keys[:, 1:]], axis=1)
-    return np.asarray(quick_jit(jax.vmap(jax.vmap(env.draw_luck)))(keys))
+    return np.asarray(quick_jit(jax.vmap(jax.vmap(env.draw_noise)))(keys))
 
 
 def play(oracle, env, ours, rows=None, same_state=False):

@@ -19,9 +19,9 @@ def test_plain_tasks_equal_the_compiled_ones_from_the_same_state(name):
     keys = jax.random.split(jax.random.key(0), LONGEST + 1)
     _, state = quick_jit(env.reset)(keys[0], params)
     for key, action in zip(keys[1:], draw_actions(env, 1, LONGEST)[0], strict=True):
-        luck = env.draw_luck(key)
-        luck = luck if luck is None else luck.tolist()
-        obs, after, *outcome = plain(as_plain(state), action, luck)
+        noise = env.draw_noise(key)
+        noise = noise if noise is None else noise.tolist()
+        obs, after, *outcome = plain(as_plain(state), action, noise)
         expected, state, *others = step(key, state, action, params)
         assert obs.dtype == np.float32
         np.testing.assert_allclose(obs, expected, atol=2e-6, rtol=2e-6)

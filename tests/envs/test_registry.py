@@ -119,7 +119,7 @@ class CoinToss(Environment):
     def step(self, key, state, action, params):
         never, reward = jnp.zeros((), bool), jnp.float32(action == state[0])
         return jax.nn.one_hot(state[0], 2), state, reward, ~never, never, {}
-    def plain_step(self, state, action, luck):
+    def plain_step(self, state, action, noise):
         return one_hot(2, state[0]), state, 7.0 * (action == state[0]), True, False
     def paint(self, canvas, state):
         canvas.write(CENTRE, "HT"[int(state[0])], INK, 90)

@@ -144,7 +144,7 @@ def test_the_permuted_problem_has_the_permuted_solution(space, reading):
     costs = drawn_costs(space)
     permutation = np.random.default_rng(5).permutation(space.n_states)
     z = lsmdp.solve(space, costs, reading=reading).desirability
-    U = np.asarray(matrices.dense(permutation.astype(np.int32)))
+    U = np.eye(space.n_states)[:, permutation]
     adjacency = (U @ space.adjacency @ U.T).astype(int)
     moved = lsmdp.graph(adjacency, goal=int(permutation[space.goal]))
     renamed = lsmdp.solve(moved, costs @ U.T, reading=reading)
@@ -253,7 +253,8 @@ def test_the_power_of_the_mean_equals_the_average_over_all_words(n, length):
     bases = drawn_permutations(3, n, space.n_states)
     closed = lsmdp.aggregate(z, bases, length)
     for row, base, expected in zip(z, bases, closed, strict=True):
-        family = np.asarray(matrices.represent_all(base, length))
+        every = words.enumerate_words(n, length)
+        family = np.stack([matrices.represent(word, base) for word in every])
         assert len(family) == words.count_words(n, length)
         copies = np.zeros((len(family), space.n_states))
         for copy, permutation in zip(copies, family, strict=True):
@@ -267,7 +268,7 @@ def test_the_mean_permutation_is_doubly_stochastic():
     np.testing.assert_allclose(mean.sum(axis=-1), 1)
     np.testing.assert_allclose(mean.sum(axis=-2), 1)
     single = drawn_permutations(1, 1, 5)[0]
-    dense = matrices.dense(single[0].astype(np.int32))
+    dense = np.eye(5)[:, single[0]]
     np.testing.assert_array_equal(lsmdp.mean_permutation(single), dense)
 
 

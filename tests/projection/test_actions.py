@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from freeproj.meta.episodes import MetaEnv
-from freeproj.projection.actions import CommonActions, order_of_use, relabelling
+from freeproj.projection.actions import CommonActions, relabelling
 from freeproj.projection.projection import FreeProjection
 from freeproj.projection.spaces import Box
 
@@ -71,7 +71,7 @@ def test_too_few_common_actions_are_refused():
 
 def test_order_of_use_is_a_uniform_order_of_the_tasks_own_actions():
     keys = jax.random.split(jax.random.key(0), 3000)
-    drawn = jax.vmap(lambda key: order_of_use(key, 3, 5))(keys)
+    drawn = jax.vmap(lambda key: relabelling(key, 3, 5, by_use=True))(keys)
     np.testing.assert_array_equal(drawn.mask, [[True] * 3 + [False] * 2] * 3000)
     orders, counts = np.unique(drawn.to_task[:, :3], axis=0, return_counts=True)
     assert len(orders) == 6

@@ -13,16 +13,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from freeproj.envs import cards
 from freeproj.envs.base import answer, easy_to_hard, fixed, one_hot
-from freeproj.envs.cards import (
-    N_SUITS,
-    CardState,
-    SuitTask,
-    card_name,
-    next_card,
-    paint_card,
-    suit_of,
-)
+from freeproj.envs.cards import N_SUITS, CardState, SuitTask, suit_of
 from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box
 
@@ -36,7 +29,6 @@ class Autoencode(SuitTask):
 
     summary: ClassVar = "watch all cards, then name their suits backwards"
     popgym_name: ClassVar = "Autoencode"
-
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 3))
 
     observation_space = fixed(Box.unit(_N_MODES + N_SUITS))
@@ -63,24 +55,21 @@ class Autoencode(SuitTask):
         return jnp.where(state.time < last, 0.0, reward)
 
     def render(self, state: CardState) -> str:
-        position = int(state.time)
-        if position < self.n_cards:
-            seen = f"[{card_name(int(state.deck[position])):>3}]  card {position + 1}"
-            return f"{seen} of {self.n_cards}"
-        answered = position - self.n_cards + 1
+        answered = int(state.time) - self.n_cards + 1
+        if answered <= 0:
+            return super().render(state)
         return f"[ ? ]  answered {answered} of {self.n_cards}, last card first"
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         last, reward = self.n_cards - 1, 0.0
         if state.time >= last:
             asked = state.deck[2 * last - state.time]
             reward = answer(action == asked % 4, self.n_cards)
-        state, ended = next_card(self, state)
+        state, ended = cards.next_card(self, state)
         suit = int(state.deck[state.time]) % 4 if state.time <= last else 0
         obs = one_hot(_N_MODES + N_SUITS, int(state.time < last), _N_MODES + suit)
         return obs, state, reward, ended, False
 
-    def paint(self, canvas: Canvas, state: CardState) -> bool:
+    def paint(self, canvas: Canvas, state: CardState) -> None:
         watching = int(state.time) < self.n_cards
-        paint_card(canvas, int(state.deck[int(state.time)]) if watching else None)
-        return True
+        cards.paint_card(canvas, int(state.deck[int(state.time)]) if watching else None)

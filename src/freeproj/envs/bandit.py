@@ -52,16 +52,16 @@ class MultiarmedBandit(TimedGame):
         return BanditState(payouts, jnp.zeros((), bool), jnp.zeros((), jnp.int32))
 
     def advance(
-        self, state: BanditState, action: Array, luck: Array, params: None
+        self, state: BanditState, action: Array, noise: Array, params: None
     ) -> tuple[BanditState, Array]:
-        paid = luck < state.payouts[action]
+        paid = noise < state.payouts[action]
         reward = jnp.where(paid, 1 / self.time_limit, -1 / self.time_limit)
         return BanditState(state.payouts, paid, state.time + 1), reward
 
     def observe(self, state: BanditState) -> Float[Array, "2"]:
         return jax.nn.one_hot(state.paid.astype(jnp.int32), 2, dtype=jnp.float32)
 
-    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, ""]:
+    def draw_noise(self, key: PRNGKeyArray) -> Float[Array, ""]:
         return jax.random.uniform(key, (), jnp.float32)
 
     def render(self, state: BanditState) -> str:
@@ -69,17 +69,16 @@ class MultiarmedBandit(TimedGame):
         outcome = "rewarded" if bool(state.paid) else "not rewarded"
         return f"{self.n_arms} arms  {pulls}" + (f": {outcome}" if state.time else "")
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        paid, time = bool(luck < state.payouts[action]), state.time + 1
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
+        paid, time = bool(noise < state.payouts[action]), state.time + 1
         reward = answer(paid, self.time_limit)
         state = type(state)(state.payouts, paid, time)
         return one_hot(2, int(paid)), state, reward, False, time >= self.time_limit
 
-    def paint(self, canvas: Canvas, state: BanditState) -> bool:
+    def paint(self, canvas: Canvas, state: BanditState) -> None:
         paid, pulled = bool(state.paid), int(state.time) > 0
         color = (GREEN if paid else RED) if pulled else HIDDEN
         canvas.pen.circle(CENTRE, 60, color, INK, 2)
         word = ("reward" if paid else "nothing") if pulled else "?"
         canvas.write(CENTRE, word, PAPER, 26)
         canvas.write((CENTRE[0], 200), f"{self.n_arms} arms", FAINT, 16)
-        return True

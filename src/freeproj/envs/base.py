@@ -11,10 +11,10 @@ A compiled program is worth its call only for batches: called for one small step
 spends most of its time on the call itself. So a task may have its rules a second time,
 for loops that step one environment, as a method
 
-    observation, state, reward, terminated, truncated = plain_step(state, action, luck)
+    observation, state, reward, terminated, truncated = plain_step(state, action, noise)
 
 in plain Python on the same states, with NumPy arrays and Python numbers as leaves.
-`luck` holds the random draws of the step, from `draw_luck`, as Python numbers. While
+`noise` holds the random draws of the step, from `draw_noise`, as Python numbers. While
 the trial runs, results equal those of `step`, floats up to rounding; a test compares
 them.
 """
@@ -111,11 +111,11 @@ class Environment(eqx.Module):
         )
         return "  ".join(entries).removeprefix(": ")
 
-    def paint(self, canvas: Canvas, state: PyTree) -> bool:
-        """Paint a state, and return True; False: it is shown as its text."""
-        return False
+    def paint(self, canvas: Canvas, state: PyTree) -> None:
+        """Paint a state; by default, its text."""
+        canvas.print(self.render(state))
 
-    def draw_luck(self, key: PRNGKeyArray) -> Array | None:
+    def draw_noise(self, key: PRNGKeyArray) -> Array | None:
         """Draw the random numbers of one step; None where a step draws none."""
         return None
 
@@ -165,8 +165,8 @@ class Game(Environment):
         """Draw the state in which a trial starts."""
 
     @abc.abstractmethod
-    def advance(self, state: Any, action: Array, luck: Any, params: Any) -> Any:
-        """Return the next state and the reward; `luck` is what `draw_luck` drew."""
+    def advance(self, state: Any, action: Array, noise: Any, params: Any) -> Any:
+        """Return the next state and the reward; `noise` is what `draw_noise` drew."""
 
     @abc.abstractmethod
     def observe(self, state: Any) -> Float[Array, " d_obs"]:
@@ -188,8 +188,8 @@ class Game(Environment):
         self, key: PRNGKeyArray, state: Any, action: ArrayLike, params: PyTree
     ) -> Step:
         check_action(action, self.action_space)
-        over, luck = self.is_done(state) | self.is_late(state), self.draw_luck(key)
-        following, reward = self.advance(state, jnp.asarray(action), luck, params)
+        over, noise = self.is_done(state) | self.is_late(state), self.draw_noise(key)
+        following, reward = self.advance(state, jnp.asarray(action), noise, params)
         reward = jnp.where(over, 0.0, reward).astype(jnp.float32)
         state = jax.tree.map(
             lambda old, new: new if old is new else jnp.where(over, old, new),

@@ -17,7 +17,7 @@ and the same start.
 import functools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,7 +70,7 @@ class Ceiling:
 class RewardOnly:
     """A policy that sees rewards but no observation, over trials of one start."""
 
-    trials: tuple[float, ...]  # mean return of trial 1, 2, …; the last one repeats
+    trials: Sequence[float]  # mean return of trial 1, 2, …; the last one repeats
     remembers: str  # "little", or "every answer" of the trial
     kind: str  # as for `Ceiling`
     argument: str
@@ -160,7 +160,7 @@ class Baselines:
         blind = n_trials * self.best_blind[1].mean
         return self.oracle(n_trials, same_start) - blind
 
-    def luck(
+    def chance_policies(
         self, n_trials: int = 16, same_start: bool = True
     ) -> dict[str, tuple[float, float, float]]:
         """Return policies that never learn, for the distribution of MMER by chance.
@@ -200,15 +200,11 @@ def _stored() -> dict[str, Baselines]:
 
 def _from_json(task: str, entry: dict) -> Baselines:
     first, random_map = entry["first_trial"], entry["random_map"]
-    reward_only = {
-        name: RewardOnly(**(player | {"trials": tuple(player["trials"])}))
-        for name, player in entry["reward_only"].items()
-    }
     return Baselines(
         task=task,
         blind={name: Estimate(**each) for name, each in entry["blind"].items()},
         best=Ceiling(**entry["best"]),
         first_trial=Ceiling(**first) if first else None,
-        reward_only=reward_only,
+        reward_only={n: RewardOnly(**each) for n, each in entry["reward_only"].items()},
         random_map=RandomMap(**random_map) if random_map else None,
     )

@@ -83,12 +83,12 @@ class Battleship(BoardTask):
         ):
             places = jnp.asarray(placements(self.side, ship))
             free = ~(places & board).any(axis=1)
-            luck = jax.random.uniform(key_ship, (len(places),), jnp.float32)
-            board = board | places[jnp.argmax(jnp.where(free, luck, -1.0))]
+            noise = jax.random.uniform(key_ship, (len(places),), jnp.float32)
+            board = board | places[jnp.argmax(jnp.where(free, noise, -1.0))]
         return board
 
     def advance(
-        self, state: BattleshipState, action: Array, luck: None, params: None
+        self, state: BattleshipState, action: Array, noise: None, params: None
     ) -> tuple[BattleshipState, Array]:
         hit = state.ships[action] & ~state.shot[action]
         miss = -1 / (self.n_cells - self.n_ship_cells)
@@ -110,7 +110,7 @@ class Battleship(BoardTask):
         hits = f"{int(state.hits)} of {self.n_ship_cells} hits"
         return draw_board(signs, self.side, f"{shots}, {hits}")
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         ships, shot, hits, _, time = state
         hit, total = bool(ships[action] and not shot[action]), self.n_ship_cells
         reward = 1 / total if hit else -1 / (len(ships) - total)
@@ -118,11 +118,10 @@ class Battleship(BoardTask):
         state = type(state)(ships, marked(shot, action), hits, hit, time)
         return one_hot(2, int(hit)), state, reward, hits >= total, time >= len(ships)
 
-    def paint(self, canvas: Canvas, state: BattleshipState) -> bool:
+    def paint(self, canvas: Canvas, state: BattleshipState) -> None:
         shot, ships = np.asarray(state.shot), np.asarray(state.ships)
         fills = np.where(shot, np.where(ships, RED, BLUE), HIDDEN)
         paint_board(canvas, self.side, fills.tolist(), [""] * len(fills))
-        return True
 
 
 @functools.cache

@@ -94,7 +94,7 @@ class CardTask(DeckTask):
         return CardState(draw_deck(key, self.n_decks), jnp.zeros((), jnp.int32))
 
     def advance(
-        self, state: CardState, action: Array, luck: None, params: None
+        self, state: CardState, action: Array, noise: None, params: None
     ) -> tuple[CardState, Array]:
         return CardState(state.deck, state.time + 1), self.score(state, action)
 
@@ -102,9 +102,8 @@ class CardTask(DeckTask):
         card = card_name(int(state.deck[state.time]))
         return f"[{card:>3}]  card {int(state.time) + 1} of {self.n_cards}"
 
-    def paint(self, canvas: Canvas, state: CardState) -> bool:
+    def paint(self, canvas: Canvas, state: CardState) -> None:
         paint_card(canvas, int(state.deck[int(state.time)]))
-        return True
 
 
 class SuitTask(CardTask):
@@ -121,8 +120,7 @@ class SuitTask(CardTask):
 
 def draw_deck(key: PRNGKeyArray, n_decks: int) -> Int8[Array, " n_cards"]:
     """Draw a uniform order of `n_decks` decks shuffled together."""
-    cards = jnp.tile(jnp.arange(_DECK_SIZE, dtype=jnp.int8), n_decks)
-    return shuffle(key, cards)
+    return shuffle(key, jnp.tile(jnp.arange(_DECK_SIZE, dtype=jnp.int8), n_decks))
 
 
 def shuffle(key: PRNGKeyArray, items: Int8[Array, " n"]) -> Int8[Array, " n"]:

@@ -17,11 +17,11 @@ from jaxtyping import Array, ArrayLike, Bool, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import TimedGame, easy_to_hard, fixed
 from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, WIDTH, Canvas
-from freeproj.envs.noise import Noisy, plain_noise
+from freeproj.envs.noise import Noisy, noisy_step
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["CartPole", "CartPoleParams", "CartPoleState", "NoisyStatelessCartPole"]
-__all__ += ["StatelessCartPole", "VelocityOnlyCartPole", "accelerations", "move_cart"]
+__all__ += ["StatelessCartPole", "VelocityOnlyCartPole", "move_cart"]
 
 _MAX_POSITION = 2.4
 _MAX_ANGLE = math.radians(12)
@@ -50,9 +50,10 @@ class CartPoleState(NamedTuple):
 
 
 class CartPole(TimedGame):
-    """What the two tasks share: the physics, the ends and the reward."""
+    """What the tasks share: the physics, the ends and the reward."""
 
     levels: ClassVar = easy_to_hard(time_limit=(200, 400, 600))
+    seen: ClassVar[tuple[str, str]]  # the part of a state that is shown
 
     action_space = fixed(Discrete(2))
     action_names = fixed(("left", "right"))
@@ -66,10 +67,13 @@ class CartPole(TimedGame):
         return CartPoleState(*start, time=jnp.zeros((), jnp.int32))
 
     def advance(
-        self, state: CartPoleState, action: Array, luck: Any, params: CartPoleParams
+        self, state: CartPoleState, action: Array, noise: Any, params: CartPoleParams
     ) -> tuple[CartPoleState, float]:
         direction = jnp.where(action == 1, 1.0, -1.0)
         return move_cart(state, direction, params), 1 / self.time_limit
+
+    def observe(self, state: CartPoleState) -> Float[Array, "2"]:
+        return jnp.stack([getattr(state, name) for name in self.seen])
 
     def is_done(self, state: CartPoleState) -> Bool[Array, ""]:
         far = jnp.abs(state.position) > _MAX_POSITION
@@ -86,14 +90,21 @@ class CartPole(TimedGame):
             f"pole {degrees:+.1f}°  step {int(state.time)} of {self.time_limit}"
         )
 
-    def paint(self, canvas: Canvas, state: CartPoleState) -> bool:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
+        """Step in Python, in float64 as Gymnasium does."""
+        state = move_cart(state, 1.0 if action else -1.0, self.default_params, math)
+        obs = np.array([getattr(state, name) for name in self.seen], np.float32)
+        out = abs(state.position) > _MAX_POSITION or abs(state.angle) > _MAX_ANGLE
+        late = state.time >= self.time_limit
+        return obs, state, 1 / self.time_limit, out, late
+
+    def paint(self, canvas: Canvas, state: CartPoleState) -> None:
         ground, scale = 175, 140 / _MAX_POSITION
         x, angle = CENTRE[0] + scale * float(state.position), float(state.angle)
         canvas.pen.line((10, ground, WIDTH - 10, ground), FAINT, 2)
         canvas.pen.rectangle((x - 24, ground - 26, x + 24, ground), INK)
         tip = x + 110 * math.sin(angle), ground - 26 - 110 * math.cos(angle)
         canvas.pen.line((x, ground - 26, *tip), RED, 7)
-        return True
 
 
 class StatelessCartPole(CartPole):
@@ -101,18 +112,14 @@ class StatelessCartPole(CartPole):
 
     summary: ClassVar = "balance a pole; velocities unseen"
     popgym_name: ClassVar = "PositionOnlyCartPole"
+    seen: ClassVar = ("position", "angle")
 
     # Twice the thresholds, so that the observation that ends a trial fits.
     observation_space = fixed(
         Box((-2 * _MAX_POSITION, -2 * _MAX_ANGLE), (2 * _MAX_POSITION, 2 * _MAX_ANGLE))
     )
     observation_scale = fixed((_MAX_POSITION, _MAX_ANGLE))  # where a trial ends
-
-    def observe(self, state: CartPoleState) -> Float[Array, "2"]:
-        return jnp.stack([state.position, state.angle])
-
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        return _plain_step(self, state, action, "position", "angle")
+    plain_step = CartPole.plain_step
 
 
 class VelocityOnlyCartPole(CartPole):
@@ -124,10 +131,12 @@ class VelocityOnlyCartPole(CartPole):
 
     summary: ClassVar = "balance a pole; positions unseen"
     popgym_name: ClassVar = "VelocityOnlyCartpole"
+    seen: ClassVar = ("velocity", "angular_velocity")
 
     observation_space = fixed(Box((-math.inf,) * 2, (math.inf,) * 2))
     # Rounded up from the largest velocities of a million steps of random play.
     observation_scale = fixed((3.5, 4.0))
+    plain_step = CartPole.plain_step
 
     def reset(
         self, key: PRNGKeyArray, params: CartPoleParams
@@ -135,35 +144,13 @@ class VelocityOnlyCartPole(CartPole):
         _, state = super().reset(key, params)
         return jnp.stack([state.position, state.angle]), state
 
-    def observe(self, state: CartPoleState) -> Float[Array, "2"]:
-        return jnp.stack([state.velocity, state.angular_velocity])
-
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        return _plain_step(self, state, action, "velocity", "angular_velocity")
-
 
 class NoisyStatelessCartPole(Noisy, StatelessCartPole):
     """The same with Gaussian noise on what is seen; the levels differ in the noise."""
 
     summary: ClassVar = "balance a pole; positions seen with noise"
     popgym_name: ClassVar = "NoisyPositionOnlyCartPole"
-
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        obs, *outcome = StatelessCartPole.plain_step(self, state, action, luck)
-        return plain_noise(self, obs, luck), *outcome
-
-
-def accelerations(
-    state: CartPoleState, force: ArrayLike, params: CartPoleParams, xp: Any = jnp
-) -> tuple[Any, Any]:
-    """Return x'' and θ'' under a horizontal force on the cart; `xp` has sin and cos."""
-    sine, cosine = xp.sin(state.angle), xp.cos(state.angle)
-    mass = params.cart_mass + params.pole_mass
-    moment = params.pole_mass * params.half_length
-    push = (force + moment * state.angular_velocity**2 * sine) / mass
-    inertia = params.half_length * (4 / 3 - params.pole_mass * cosine**2 / mass)
-    angular = (params.gravity * sine - cosine * push) / inertia
-    return push - moment * angular * cosine / mass, angular
+    plain_step = noisy_step(StatelessCartPole)
 
 
 def move_cart(
@@ -171,9 +158,17 @@ def move_cart(
 ) -> CartPoleState:
     """Return the state one Euler step later; positions move by the old velocities.
 
-    The force is `params.force` times the direction, -1 (left) or 1 (right).
+    The force is `params.force` times the direction, -1 (left) or 1 (right); `xp` has
+    sin and cos.
     """
-    linear, angular = accelerations(state, direction * params.force, params, xp)
+    sine, cosine = xp.sin(state.angle), xp.cos(state.angle)
+    mass = params.cart_mass + params.pole_mass
+    moment = params.pole_mass * params.half_length
+    force = direction * params.force
+    push = (force + moment * state.angular_velocity**2 * sine) / mass
+    inertia = params.half_length * (4 / 3 - params.pole_mass * cosine**2 / mass)
+    angular = (params.gravity * sine - cosine * push) / inertia
+    linear = push - moment * angular * cosine / mass
     dt = params.time_step
     return CartPoleState(
         position=state.position + dt * state.velocity,
@@ -182,11 +177,3 @@ def move_cart(
         angular_velocity=state.angular_velocity + dt * angular,
         time=state.time + 1,
     )
-
-
-def _plain_step(env: Any, state: Any, action: Any, *seen: str) -> tuple:
-    """Step in Python, in float64 as Gymnasium does."""
-    state = move_cart(state, 1.0 if action else -1.0, env.default_params, math)
-    obs = np.array([getattr(state, name) for name in seen], np.float32)
-    out = abs(state.position) > _MAX_POSITION or abs(state.angle) > _MAX_ANGLE
-    return obs, state, 1 / env.time_limit, out, state.time >= env.time_limit

@@ -40,7 +40,6 @@ class Concentration(KindTask):
 
     summary: ClassVar = "flip two cards at a time to find pairs"
     popgym_name: ClassVar = "Concentration"
-
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 1), kind=("color", "color", "rank"))
 
     @property
@@ -60,7 +59,7 @@ class Concentration(KindTask):
         return ConcentrationState(kinds, none, none, none, jnp.zeros((), jnp.int32))
 
     def advance(
-        self, state: ConcentrationState, action: Array, luck: None, params: None
+        self, state: ConcentrationState, action: Array, noise: None, params: None
     ) -> tuple[ConcentrationState, Array]:
         waiting, already = state.in_play.any(), state.face_up[action]
         first = jnp.where(state.in_play, state.kinds, 0).sum()
@@ -87,14 +86,13 @@ class Concentration(KindTask):
     def render(self, state: ConcentrationState) -> str:
         signs = np.array(KINDS[self.kind].signs)[np.asarray(state.kinds)]
         signs = np.where(np.asarray(state.shown), signs, "·")
-        rows = [
-            " ".join(f"{sign:>2}" for sign in row) for row in signs.reshape(-1, _ROW)
-        ]
+        table = signs.reshape(-1, _ROW)
+        rows = [" ".join(f"{sign:>2}" for sign in row) for row in table]
         found = int(np.asarray(state.face_up).sum())
         flips = f"{int(state.time)} of {self.max_steps} flips"
         return "\n".join([*rows, f"{flips}, {found} of {self.n_cards} cards found"])
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         kinds, face_up, in_play, _, time = state
         waiting, already = in_play.any(), face_up[action]
         shown = face_up | in_play
@@ -113,7 +111,7 @@ class Concentration(KindTask):
         ends = bool(face_up.all()), time + 1 >= self.max_steps
         return obs.ravel(), state, reward, *ends
 
-    def paint(self, canvas: Canvas, state: ConcentrationState) -> bool:
+    def paint(self, canvas: Canvas, state: ConcentrationState) -> None:
         kinds, shown = np.asarray(state.kinds), np.asarray(state.shown)
         width, height = 22, 196 / (len(kinds) / _ROW)
         signs = KINDS[self.kind].signs
@@ -125,4 +123,3 @@ class Concentration(KindTask):
             if shown[place]:
                 color = RED if signs[kind] == "r" else INK
                 canvas.write((x + width / 2, y + height / 2), signs[kind], color, 13)
-        return True

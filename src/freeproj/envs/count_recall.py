@@ -35,7 +35,6 @@ class CountRecall(KindTask):
     summary: ClassVar = "say how many cards of a kind have been dealt"
     popgym_name: ClassVar = "CountRecall"
     last_step_terminates: ClassVar = True
-
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 4), kind=("color", "suit", "rank"))
 
     @property
@@ -56,7 +55,7 @@ class CountRecall(KindTask):
         return CountRecallState(dealt, queries, counts, jnp.zeros((), jnp.int32))
 
     def advance(
-        self, state: CountRecallState, action: Array, luck: None, params: None
+        self, state: CountRecallState, action: Array, noise: None, params: None
     ) -> tuple[CountRecallState, Array]:
         right = action == state.counts[state.queries[state.time]]
         reward = jnp.where(right, 1 / self.max_steps, -1 / self.max_steps)
@@ -78,7 +77,7 @@ class CountRecall(KindTask):
         names, place = KINDS[self.kind].names, int(state.time)
         return names[int(state.dealt[place])], names[int(state.queries[place])]
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         dealt, queries, counts, time = state
         last = self.max_steps
         reward = answer(action == counts[queries[time]], last)
@@ -89,11 +88,10 @@ class CountRecall(KindTask):
         state = type(state)(dealt, queries, counts, time)
         return obs, state, reward, time >= last, False
 
-    def paint(self, canvas: Canvas, state: CountRecallState) -> bool:
+    def paint(self, canvas: Canvas, state: CountRecallState) -> None:
         heads = zip(("dealt", "how many"), self._names(state), strict=True)
         for row, (head, name) in enumerate(heads):
             y = 60 + 90 * row
             canvas.write((CENTRE[0], y - 26), head, FAINT, 16)
             color = RED if name in ("red", "diamonds", "hearts") else INK
             canvas.write((CENTRE[0], y + 6), name, color, 34)
-        return True

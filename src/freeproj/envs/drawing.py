@@ -1,8 +1,8 @@
 """Pictures of the tasks, for `render_mode="rgb_array"`.
 
 Every task paints itself (`Environment.paint`) on a canvas of one size, in the colours
-below; one that does not is drawn as its text. A picture shows what a player may know:
-the open card, the cells clicked, the part of the maze that was walked.
+below. A picture shows what a player may know: the open card, the cells clicked, the
+part of the maze that was walked.
 """
 
 from typing import Any
@@ -31,6 +31,10 @@ class Canvas:
         """Write a text whose middle is at a place."""
         self.pen.text(place, text, color, _font(size), anchor="mm")
 
+    def print(self, text: str) -> None:
+        """Write the lines of a text from the top left corner on."""
+        self.pen.multiline_text((8, 8), text, INK, _font(14))
+
 
 def paint_board(
     canvas: Canvas, side: int, fills: list, signs: list, line: str | None = INK
@@ -54,8 +58,7 @@ def draw_picture(
 
     image = Image.new("RGB", (WIDTH, _HEIGHT), PAPER)
     canvas = Canvas(image)
-    if not env.paint(canvas, state):
-        canvas.pen.multiline_text((8, 8), env.render(state), INK, _font(14))
+    env.paint(canvas, state)
     step = getattr(state, "time", None)
     parts = [env.name, caption, "" if step is None else f"step {int(step)}"]
     line = "   ".join(part for part in parts if part)

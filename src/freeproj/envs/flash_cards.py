@@ -47,18 +47,18 @@ class FlashCards(Game):
         return self.n_cards
 
     def start(self, key: PRNGKeyArray, params: None) -> FlashCardState:
-        return FlashCardState(self.draw_luck(key), jnp.zeros((), jnp.int32))
+        return FlashCardState(self.draw_noise(key), jnp.zeros((), jnp.int32))
 
     def advance(
-        self, state: FlashCardState, action: Array, luck: Array, params: None
+        self, state: FlashCardState, action: Array, noise: Array, params: None
     ) -> tuple[FlashCardState, Array]:
         reward = jnp.where(action == state.suit, 1.0, -1.0) / self.n_cards
-        return FlashCardState(luck, state.time + 1), reward
+        return FlashCardState(noise, state.time + 1), reward
 
     def observe(self, state: FlashCardState) -> Float[Array, " 4"]:
         return jax.nn.one_hot(state.suit, N_SUITS, dtype=jnp.float32)
 
-    def draw_luck(self, key: PRNGKeyArray) -> Int[Array, ""]:
+    def draw_noise(self, key: PRNGKeyArray) -> Int[Array, ""]:
         return Discrete(N_SUITS).sample(key)
 
     def render(self, state: FlashCardState) -> str:
@@ -66,12 +66,11 @@ class FlashCards(Game):
         sign = KINDS["suit"].signs[int(state.suit)]
         return f"[{sign}]  card {number} of {self.n_cards}"
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         reward = answer(action == state.suit, self.n_cards)
-        state = type(state)(luck, state.time + 1)
+        state = type(state)(noise, state.time + 1)
         over = state.time >= self.n_cards
-        return one_hot(N_SUITS, luck), state, reward, over, False
+        return one_hot(N_SUITS, noise), state, reward, over, False
 
-    def paint(self, canvas: Canvas, state: FlashCardState) -> bool:
+    def paint(self, canvas: Canvas, state: FlashCardState) -> None:
         paint_suit(canvas, CENTRE, int(state.suit))
-        return True

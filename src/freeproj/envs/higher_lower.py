@@ -23,7 +23,6 @@ class HigherLower(CardTask):
 
     summary: ClassVar = "guess whether the next card is higher or lower"
     popgym_name: ClassVar = "HigherLower"
-
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 3))
 
     observation_space = fixed(Box.unit(N_RANKS))
@@ -42,7 +41,7 @@ class HigherLower(CardTask):
         guess = jnp.where(action == 0, 1, -1)
         return direction * guess * (1 / self.n_cards)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         deck, time = state
         rank, following = int(deck[time]) // 4, int(deck[time + 1]) // 4
         direction = (following > rank) - (following < rank)

@@ -34,7 +34,7 @@ from freeproj.envs.base import Game, easy_to_hard, fixed, marked
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["FREE", "GOAL", "WALL", "Labyrinth", "LabyrinthEscape", "LabyrinthExplore"]
-__all__ += ["LabyrinthState", "Maze"]
+__all__ += ["LabyrinthState"]
 
 FREE = 0
 WALL = 1
@@ -47,14 +47,6 @@ _MOVES = np.array([[0, -1], [0, 1], [-1, 0], [1, 0]], np.int32)
 _N_ACTIONS = len(_MOVES)
 _WINDOW = 3
 _SIGNS = np.array(["  ", "██", "S ", "G "])
-
-
-class Maze(NamedTuple):
-    """Which cells are walls, and where the two entrances are."""
-
-    walls: Bool[Array, "side side"]
-    start: Int32[Array, "2"]
-    end: Int32[Array, "2"]
 
 
 class _Digging(NamedTuple):
@@ -80,6 +72,7 @@ class Labyrinth(Game):
     time_limit: int = eqx.field(static=True, default=1024)
 
     levels: ClassVar = easy_to_hard(n_rooms=(5, 7, 9))
+    has_goal: ClassVar[bool] = False
 
     def __check_init__(self):
         if self.n_rooms < 2 or self.time_limit < 2:
@@ -87,11 +80,6 @@ class Labyrinth(Game):
                 "`n_rooms` and `time_limit` must be at least 2, got "
                 f"{self.n_rooms} and {self.time_limit}."
             )
-
-    def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
-        """Return the cells of a maze as this task shows them."""
-        cells = jnp.where(maze.walls, WALL, FREE).astype(jnp.int8)
-        return cells.at[maze.start[0], maze.start[1]].set(_START)
 
     @abc.abstractmethod
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
@@ -111,18 +99,21 @@ class Labyrinth(Game):
         return self.time_limit - 1
 
     def start(self, key: PRNGKeyArray, params: None) -> LabyrinthState:
-        maze = _draw_maze(key, self.n_rooms)
-        row, column = maze.start
+        walls, start, end = _draw_maze(key, self.n_rooms)
+        cells = jnp.where(walls, WALL, FREE).astype(jnp.int8)
+        cells = cells.at[start[0], start[1]].set(_START)
+        if self.has_goal:
+            cells = cells.at[end[0], end[1]].set(GOAL)
         return LabyrinthState(
-            cells=self.lay_out(maze),
-            explored=jnp.zeros_like(maze.walls).at[row, column].set(True),
-            position=maze.start,
+            cells=cells,
+            explored=jnp.zeros_like(walls).at[start[0], start[1]].set(True),
+            position=start,
             last_action=jnp.full((), _N_ACTIONS, jnp.int32),
             time=jnp.zeros((), jnp.int32),
         )
 
     def advance(
-        self, state: LabyrinthState, action: Array, luck: None, params: None
+        self, state: LabyrinthState, action: Array, noise: None, params: None
     ) -> tuple[LabyrinthState, Array]:
         # Walls and the rim stop the player.
         ahead = state.position + jnp.asarray(_MOVES)[action]
@@ -161,7 +152,7 @@ class Labyrinth(Game):
         steps = f"step {int(state.time)} of {self.max_steps}"
         return "\n".join([*("".join(line).rstrip() for line in signs), steps])
 
-    def paint(self, canvas: drawing.Canvas, state: LabyrinthState) -> bool:
+    def paint(self, canvas: drawing.Canvas, state: LabyrinthState) -> None:
         cells, explored = np.asarray(state.cells), np.asarray(state.explored)
         # In the order of FREE, WALL, START and GOAL.
         colors = [drawing.PAPER, drawing.INK, drawing.BLUE, drawing.GREEN]
@@ -172,7 +163,6 @@ class Labyrinth(Game):
         fills[row, column] = drawing.RED
         signs = [""] * fills.size
         drawing.paint_board(canvas, self.side, fills.ravel().tolist(), signs, line=None)
-        return True
 
 
 class LabyrinthEscape(Labyrinth):
@@ -180,9 +170,7 @@ class LabyrinthEscape(Labyrinth):
 
     summary: ClassVar = "find the way out of a maze"
     popgym_name: ClassVar = "LabyrinthEscape"
-
-    def lay_out(self, maze: Maze) -> Int8[Array, "side side"]:
-        return super().lay_out(maze).at[maze.end[0], maze.end[1]].set(GOAL)
+    has_goal: ClassVar = True
 
     def is_done(self, state: LabyrinthState) -> Bool[Array, ""]:
         return state.cells[state.position[0], state.position[1]] == GOAL
@@ -190,7 +178,7 @@ class LabyrinthEscape(Labyrinth):
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
         return self.is_done(after) - 1 / self.time_limit
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         state = _plain_walk(state, action)
         done = bool(state.cells[tuple(state.position)] == GOAL)
         reward = done - 1 / self.time_limit
@@ -211,7 +199,7 @@ class LabyrinthExplore(Labyrinth):
         found = 1 / (after.cells == FREE).sum()
         return jnp.where(new, found, -1 / self.time_limit)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         before, state = state.explored, _plain_walk(state, action)
         reward = -1 / self.time_limit
         if not before[tuple(state.position)]:
@@ -252,26 +240,28 @@ def _window(state: Any) -> Float32[np.ndarray, " 50"]:
     return obs
 
 
-def _draw_maze(key: PRNGKeyArray, n_rooms: int) -> Maze:
-    """Draw a maze of `n_rooms` x `n_rooms` and its entrances."""
+def _draw_maze(
+    key: PRNGKeyArray, n_rooms: int
+) -> tuple[Bool[Array, "side side"], Int32[Array, "2"], Int32[Array, "2"]]:
+    """Draw the walls of a maze of `n_rooms` x `n_rooms`, its start and its end."""
     side = 2 * n_rooms + 1
-    key_first, key_luck, key_rooms, key_doors = jax.random.split(key, 4)
+    key_first, key_noise, key_rooms, key_doors = jax.random.split(key, 4)
     n_turns = side**2 + n_rooms**2  # all jumps, and a step into every room
-    luck = jax.random.uniform(key_luck, (n_turns, len(_HOPS)), jnp.float32)
+    noise = jax.random.uniform(key_noise, (n_turns, len(_HOPS)), jnp.float32)
     rooms = _random_rooms(key_rooms, (n_turns, 2), n_rooms)
     first = _random_rooms(key_first, (2,), n_rooms)
     walls = jnp.ones((side, side), bool).at[first[0], first[1]].set(False)
 
     def turn(index, digging):
-        return _dig(digging, luck[index], rooms[index], side)
+        return _dig(digging, noise[index], rooms[index], side)
 
     digging = _Digging(walls, first, jnp.zeros((), jnp.int32))
     walls = jax.lax.fori_loop(0, n_turns, turn, digging).walls
-    return Maze(walls, *_entrances(key_doors, n_rooms))
+    return walls, *_entrances(key_doors, n_rooms)
 
 
 def _dig(
-    digging: _Digging, luck: Array, jump: Int32[Array, "2"], side: int
+    digging: _Digging, noise: Array, jump: Int32[Array, "2"], side: int
 ) -> _Digging:
     """Walk into a random unvisited neighbour, or jump where there is none."""
     walls, room, jumps = digging
@@ -280,7 +270,7 @@ def _dig(
     rows, columns = jnp.clip(targets, 1, side - 2).T
     open_to = inside & walls[rows, columns] & ~walls[room[0], room[1]]
     walks = open_to.any()
-    move = jnp.asarray(_HOPS)[jnp.argmax(jnp.where(open_to, luck, -1.0))]
+    move = jnp.asarray(_HOPS)[jnp.argmax(jnp.where(open_to, noise, -1.0))]
     target = jnp.where(walks, room + move, room)
     between = (room + target) // 2
     dug = walls.at[target[0], target[1]].min(~walks)

@@ -82,7 +82,7 @@ class Minesweeper(BoardTask):
         )
 
     def advance(
-        self, state: MinesweeperState, action: Array, luck: None, params: None
+        self, state: MinesweeperState, action: Array, noise: None, params: None
     ) -> tuple[MinesweeperState, Array]:
         mine = state.mines[action]
         new = ~mine & ~state.clicked[action]
@@ -116,7 +116,7 @@ class Minesweeper(BoardTask):
         clicks = f"{int(state.time)} of {self.max_steps} clicks"
         return draw_board(signs, self.side, f"{clicks}, {self.n_mines} mines")
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         mines, counts, clicked, n_seen, time, *_ = state
         n_safe, mine = self.max_steps, bool(mines[action])
         new = not (mine or clicked[action])
@@ -130,12 +130,11 @@ class Minesweeper(BoardTask):
         state = type(state)(mines, counts, clicked, n_seen, time, count, ended)
         return obs, state, reward, ended, time >= n_safe and not ended
 
-    def paint(self, canvas: Canvas, state: MinesweeperState) -> bool:
+    def paint(self, canvas: Canvas, state: MinesweeperState) -> None:
         clicked, mines = np.asarray(state.clicked), np.asarray(state.mines)
         fills = np.where(clicked, np.where(mines, RED, PAPER), HIDDEN)
         signs = np.where(clicked & ~mines, np.asarray(state.counts).astype(str), "")
         paint_board(canvas, self.side, fills.tolist(), signs.tolist())
-        return True
 
 
 def count_mines(board: Bool[Array, "rows columns"]) -> Int8[Array, "rows columns"]:

@@ -1,5 +1,6 @@
 """Noise on observations, for POPGym's noisy tasks."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -10,14 +11,15 @@ from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs.base import Game, Step, easy_to_hard
 
-__all__ = ["Noisy", "plain_noise"]
+__all__ = ["Noisy", "noisy_step"]
 
 
 class Noisy(Game):
     """Gaussian noise on what a task shows; the levels differ in the noise.
 
-    A noisy task inherits from this class first and from the task itself second. An
-    observation becomes obs + noise · normal, clipped to the bounds of its space.
+    A noisy task inherits from this class first and from the task itself second, and has
+    `noisy_step` of the task as its `plain_step`. An observation becomes
+    obs + noise · normal, clipped to the bounds of its space.
     """
 
     noise: float = eqx.field(static=True, default=0.1)
@@ -43,17 +45,22 @@ class Noisy(Game):
         obs, *rest = task.step(key, state, action, params)
         return self._blurred(key, obs), *rest
 
-    def draw_luck(self, key: PRNGKeyArray) -> Float[Array, " d_obs"]:
+    def draw_noise(self, key: PRNGKeyArray) -> Float[Array, " d_obs"]:
         return jax.random.normal(key, (self.observation_space.size,), jnp.float32)
 
     def _blurred(self, key: PRNGKeyArray, obs: Array) -> Float[Array, " d_obs"]:
         space = self.observation_space
-        return space.clip(obs + self.noise * self.draw_luck(key))
+        return space.clip(obs + self.noise * self.draw_noise(key))
 
 
-def plain_noise(env: Any, obs: np.ndarray, luck: Any) -> np.ndarray:
-    """Return what is seen with noise, clipped to the bounds, in NumPy."""
-    space = env.observation_space
-    noisy = zip(obs.tolist(), luck, space.low, space.high, strict=True)
-    shown = [min(max(x + env.noise * n, low), high) for x, n, low, high in noisy]
-    return np.array(shown, np.float32)
+def noisy_step(task: type) -> Callable[..., tuple]:
+    """Return the plain step of a task with noise on what it shows."""
+
+    def plain_step(self: Any, state: Any, action: Any, noise: Any) -> tuple:
+        obs, *outcome = task.plain_step(self, state, action, noise)
+        space = self.observation_space
+        seen = zip(obs.tolist(), noise, space.low, space.high, strict=True)
+        shown = [min(max(x + self.noise * n, low), high) for x, n, low, high in seen]
+        return np.array(shown, np.float32), *outcome
+
+    return plain_step

@@ -17,7 +17,7 @@ from jaxtyping import Array, ArrayLike, Float, Int32, PRNGKeyArray
 
 from freeproj.envs.base import TimedGame, easy_to_hard, fixed
 from freeproj.envs.drawing import CENTRE, HIDDEN, INK, RED, Canvas
-from freeproj.envs.noise import Noisy, plain_noise
+from freeproj.envs.noise import Noisy, noisy_step
 from freeproj.projection.spaces import Box
 
 __all__ = ["NoisyStatelessPendulum", "PendulumParams", "PendulumState"]
@@ -51,7 +51,6 @@ class StatelessPendulum(TimedGame):
 
     summary: ClassVar = "swing up and hold; speed unseen"
     popgym_name: ClassVar = "PositionOnlyPendulum"
-
     levels: ClassVar = easy_to_hard(time_limit=(200, 150, 100))
 
     observation_space = fixed(Box((-1.0, -1.0), (1.0, 1.0)))
@@ -67,7 +66,7 @@ class StatelessPendulum(TimedGame):
         return PendulumState(angle, speed, jnp.zeros((), jnp.int32))
 
     def advance(
-        self, state: PendulumState, action: Array, luck: Any, params: PendulumParams
+        self, state: PendulumState, action: Array, noise: Any, params: PendulumParams
     ) -> tuple[PendulumState, Array]:
         space: Any = self.action_space
         following, cost = move(state, space.clip(action)[0], params)
@@ -87,7 +86,7 @@ class StatelessPendulum(TimedGame):
             f"step {int(state.time)} of {self.time_limit}"
         )
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         angle, speed, time = state
         gravity, mass, length, max_speed, dt = self.default_params
         torque = min(max(float(action[0]), -_MAX_TORQUE), _MAX_TORQUE)
@@ -101,13 +100,12 @@ class StatelessPendulum(TimedGame):
         reward = (_HALF_COST - cost) / _HALF_COST / limit
         return obs, type(state)(angle, speed, time), reward, False, time >= limit
 
-    def paint(self, canvas: Canvas, state: PendulumState) -> bool:
+    def paint(self, canvas: Canvas, state: PendulumState) -> None:
         (x, y), angle = CENTRE, float(state.angle)
         tip = x - 85 * math.sin(angle), y - 85 * math.cos(angle)
         canvas.pen.circle(CENTRE, 92, None, HIDDEN, 2)
         canvas.pen.line((x, y, *tip), RED, 12)
         canvas.pen.circle(CENTRE, 8, INK)
-        return True
 
 
 class NoisyStatelessPendulum(Noisy, StatelessPendulum):
@@ -115,10 +113,7 @@ class NoisyStatelessPendulum(Noisy, StatelessPendulum):
 
     summary: ClassVar = "swing up and hold; position seen with noise"
     popgym_name: ClassVar = "NoisyPositionOnlyPendulum"
-
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        obs, *outcome = StatelessPendulum.plain_step(self, state, action, luck)
-        return plain_noise(self, obs, luck), *outcome
+    plain_step = noisy_step(StatelessPendulum)
 
 
 def move(

@@ -62,11 +62,10 @@ class Family:
 
     def names(self) -> dict[str, str]:
         """Return all names of the family, each with the level that it means."""
-        names = {self.name + level: level for level in ("", *self.levels)}
-        if self.popgym_name:
-            ids = ("", *self.levels)
-            names |= {f"popgym-{self.popgym_name}{level}-v0": level for level in ids}
-        return names
+        levels, popgym = ("", *self.levels), self.popgym_name
+        names = {self.name + level: level for level in levels}
+        ids = {f"popgym-{popgym}{level}-v0": level for level in levels}
+        return names | ids if popgym else names
 
 
 REGISTRY: dict[str, Family] = {}
@@ -125,8 +124,7 @@ def find(name: str) -> tuple[Family, str]:
 def _gymnax(name: str, **numbers: Any) -> Environment:
     """Return an environment of gymnax as a task."""
     try:
-        make_task = import_name("freeproj.adapters.gymnax:GymnaxTask", "task")
-        return make_task(name, **numbers)
+        return import_name("freeproj.adapters.gymnax:GymnaxTask")(name, **numbers)
     except ModuleNotFoundError as error:
         raise ValueError(
             f"The task gymnax/{name} needs gymnax: pip install 'freeproj[gymnax]'."
@@ -164,9 +162,8 @@ def _numbers(name: str) -> tuple[str, dict[str, int | float]]:
     if not bracket:
         return name, {}
     pattern = r"\s*(\w+)\s*=\s*(-?[\d.]+(?:e-?\d+)?)\s*"
-    pairs = [
-        re.fullmatch(pattern, each) for each in inside.removesuffix(")").split(",")
-    ]
+    parts = inside.removesuffix(")").split(",")
+    pairs = [re.fullmatch(pattern, part) for part in parts]
     if not name.endswith(")") or not all(pairs):
         raise ValueError(
             f"No task {name!r}: numbers in brackets are written as in "

@@ -20,13 +20,12 @@ class RepeatFirst(SuitTask):
 
     summary: ClassVar = "answer with the first card's suit"
     popgym_name: ClassVar = "RepeatFirst"
-
     levels: ClassVar = easy_to_hard(n_decks=(1, 8, 16))
 
     def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         reward = 1 / (self.n_cards - 1)
         return jnp.where(action == suit_of(state.deck[0]), reward, -reward)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         reward = answer(action == state.deck[0] % 4, self.n_cards - 1)
         return next_suit(self, state, reward)

@@ -51,7 +51,7 @@ class RepeatPrevious(SuitTask):
         right = jnp.where(action == target, reward, -reward)
         return jnp.where(place < 0, 0.0, right)
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
+    def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         asked, reward = state.time - self.delay, 0.0
         if asked >= 0:
             reward = answer(action == state.deck[asked] % 4, self.reward_scale)
@@ -81,8 +81,7 @@ class PopgymRepeatPrevious(RepeatPrevious):
     def reward_scale(self) -> int:
         return self.n_cards - self.delay - 1
 
-    def plain_step(self, state: Any, action: Any, luck: Any) -> tuple:
-        return RepeatPrevious.plain_step(self, state, action, luck)
+    plain_step = RepeatPrevious.plain_step
 
 
 RepeatPrevious.popgym_version = PopgymRepeatPrevious

@@ -63,7 +63,7 @@ class Levels(NamedTuple):
     reward_only: float = math.nan  # the best known policy that sees rewards only
     ceiling: float = math.nan  # the best possible
     headroom: float = math.nan  # best known policy minus best open-loop policy
-    # Policies that never learn, as `Baselines.luck` returns them.
+    # Policies that never learn, as `Baselines.chance_policies` returns them.
     luck: Mapping[str, tuple[float, float, float]] = MappingProxyType({})
 
 
@@ -95,5 +95,5 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
         reward_only=math.nan if player is None else player[1].episode(n_trials),
         ceiling=stored.best_episode(n_trials, same_start),
         headroom=stored.headroom(n_trials, same_start),
-        luck=stored.luck(n_trials, same_start),
+        luck=stored.chance_policies(n_trials, same_start),
     )

@@ -13,8 +13,6 @@ Numbers are kept in three places: fixed ones on the object, the matrices of all 
 `MetaState`. The state holds one matrix of its own, never the table of all words.
 """
 
-import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -22,9 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from freeproj.envs import Environment, make
 from freeproj.meta.inputs import ENCODERS, AgentInputs, MetaParams, MetaState
-from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import suggestion
 
 __all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv"]
@@ -61,30 +57,8 @@ class MetaEnv(AgentInputs):
     """
 
     n_trials: int = eqx.field(static=True, default=16)
-    trials: str = eqx.field(static=True, default="same_start")
-    keep_words: bool = eqx.field(static=True, default=False)
-
-    def __init__(
-        self,
-        tasks: str | Environment | Sequence[str | Environment],
-        projection: FreeProjection,
-        n_trials: int = 16,
-        **settings: Any,
-    ):
-        listed = [tasks] if isinstance(tasks, str | Environment) else list(tasks)
-        self.tasks = tuple(make(t) if isinstance(t, str) else t for t in listed)
-        self.projection = projection
-        self.n_trials = n_trials
-        fields = [each.name for each in dataclasses.fields(self)]
-        known = [n for n in fields if n not in ("tasks", "projection", "n_trials")]
-        for name, value in settings.items():
-            if name not in known:
-                # Python's own wording: TorchRL tries arguments and looks for it.
-                raise TypeError(
-                    f"MetaEnv got an unexpected keyword argument {name!r}."
-                    f"{suggestion(name, known)}"
-                )
-            setattr(self, name, value)
+    trials: str = eqx.field(static=True, default="same_start", kw_only=True)
+    keep_words: bool = eqx.field(static=True, default=False, kw_only=True)
 
     def __check_init__(self):
         if not self.tasks:
@@ -158,7 +132,8 @@ class MetaEnv(AgentInputs):
         that it begins again.
         """
         matrix = self.matrix_of(state.word, state.task, params)
-        seen, state = self._project(self.unseen(state._replace(matrix=matrix)))
+        unseen = state._replace(matrix=matrix, frame=self._empty_frame())
+        seen, state = self._project(unseen)
         return inputs.at[self.layout["observation"]].set(seen), state
 
     def step(
@@ -263,7 +238,9 @@ class MetaEnv(AgentInputs):
     def _move(self, key, state, action, params) -> tuple[MetaState, Array, dict]:
         """Play a step; a trial that ended starts again from the initial state."""
         observation, current, reward, ended = self._play(key, state, action, params)
-        following = self.after(state, action)._replace(
+        n_used = state.n_used
+        following = state._replace(
+            n_used=None if n_used is None else jnp.maximum(n_used, action + 1),
             trial=state.trial + ended,
             current=_where(ended, state.initial, current),
             shown=jnp.where(ended, state.initial_observation, observation),

@@ -71,20 +71,27 @@ class MetaState(NamedTuple):
     n_used: Int[Array, ""] | None = None  # actions so far, if named by their use
 
 
+def _made(
+    tasks: str | Environment | Sequence[str | Environment],
+) -> tuple[Environment, ...]:
+    listed = (tasks,) if isinstance(tasks, str | Environment) else tasks
+    return tuple(make(task) if isinstance(task, str) else task for task in listed)
+
+
 class AgentInputs(eqx.Module):
     """Tasks behind a projection as an agent sees them; see `MetaEnv` for the fields."""
 
-    tasks: tuple[Environment, ...] = eqx.field(static=True)
+    tasks: tuple[Environment, ...] = eqx.field(static=True, converter=_made)
     projection: FreeProjection = eqx.field(static=True)
-    evaluation_map: str | None = eqx.field(static=True, default=None)
-    normalize_observations: bool = eqx.field(static=True, default=False)
-    observation: str = eqx.field(static=True, default="projected")
-    encoder: str = eqx.field(static=True, default="none")
-    frame_size: int = eqx.field(static=True, default=0)
-    frame_threshold: float = eqx.field(static=True, default=0.0)
-    action_map: str = eqx.field(static=True, default="identity")
-    previous_reward: bool = eqx.field(static=True, default=False)
-    n_actions: int = eqx.field(static=True, default=0)
+    evaluation_map: str | None = eqx.field(static=True, default=None, kw_only=True)
+    normalize_observations: bool = eqx.field(static=True, default=False, kw_only=True)
+    observation: str = eqx.field(static=True, default="projected", kw_only=True)
+    encoder: str = eqx.field(static=True, default="none", kw_only=True)
+    frame_size: int = eqx.field(static=True, default=0, kw_only=True)
+    frame_threshold: float = eqx.field(static=True, default=0.0, kw_only=True)
+    action_map: str = eqx.field(static=True, default="identity", kw_only=True)
+    previous_reward: bool = eqx.field(static=True, default=False, kw_only=True)
+    n_actions: int = eqx.field(static=True, default=0, kw_only=True)
 
     @property
     def observation_size(self) -> int:
@@ -219,16 +226,6 @@ class AgentInputs(eqx.Module):
         seen, state = self._project(state)
         return jnp.concatenate([seen, before, tail]), state
 
-    def after(self, state: MetaState, action: Array) -> MetaState:
-        """Return the state of an episode in which an action was used."""
-        if state.n_used is None:
-            return state
-        return state._replace(n_used=jnp.maximum(state.n_used, action + 1))
-
-    def unseen(self, state: MetaState) -> MetaState:
-        """Return an episode of which the agent has seen nothing yet."""
-        return state._replace(frame=self._empty_frame())
-
     def _project(self, state: MetaState) -> tuple[Float[Array, " slot"], MetaState]:
         """Return the observation as the agent sees it, and the frame after it."""
         if state.frame is None:
@@ -292,5 +289,5 @@ def common_actions(
     tasks: Sequence[str | Environment], law: str = "identity", least: int = 0
 ) -> CommonActions:
     """Return the actions that tasks, or the tasks of these names, have in common."""
-    played = [make(task) if isinstance(task, str) else task for task in tasks]
-    return CommonActions(tuple(task.action_space for task in played), law, least)
+    spaces = tuple(task.action_space for task in _made(tasks))
+    return CommonActions(spaces, law, least)

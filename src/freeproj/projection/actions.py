@@ -25,7 +25,7 @@ from freeproj.projection import matrices
 from freeproj.projection.spaces import Box, Discrete
 from freeproj.storage.names import suggestion
 
-__all__ = ["ACTION_MAPS", "CommonActions", "Relabelling", "order_of_use", "relabelling"]
+__all__ = ["ACTION_MAPS", "CommonActions", "Relabelling", "relabelling"]
 
 ACTION_MAPS = ("identity", "random", "by_use")
 
@@ -42,9 +42,15 @@ class Relabelling(NamedTuple):
 
 
 def relabelling(
-    key: PRNGKeyArray | None, n_task: int | Int[Array, ""], n_common: int
+    key: PRNGKeyArray | None,
+    n_task: int | Int[Array, ""],
+    n_common: int,
+    by_use: bool = False,
 ) -> Relabelling:
-    """Hide the task's actions among the common ones; without a key, in order."""
+    """Hide the task's actions among the common ones; without a key, in order.
+
+    By use, they come first, in the order in which an agent meets them.
+    """
     if isinstance(n_task, int) and not 1 <= n_task <= n_common:
         raise ValueError(
             f"A task's {n_task} actions do not fit into {n_common} common ones; "
@@ -53,18 +59,10 @@ def relabelling(
     places = jnp.arange(n_common)
     if key is not None:
         places = jax.random.permutation(key, places)
+    if by_use:
+        places = places[jnp.argsort(places >= n_task, stable=True)]
     mask = places < n_task
     return Relabelling(jnp.where(mask, places, 0), mask)
-
-
-def order_of_use(
-    key: PRNGKeyArray, n_task: int | Int[Array, ""], n_common: int
-) -> Relabelling:
-    """Draw the order in which an agent meets the task's actions; the rest come last."""
-    order = jax.random.permutation(key, n_common)
-    order = order[jnp.argsort(order >= n_task, stable=True)]
-    mask = jnp.arange(n_common) < n_task
-    return Relabelling(jnp.where(mask, order, 0), mask)
 
 
 @dataclass(frozen=True)
@@ -130,14 +128,13 @@ class CommonActions:
         self, key: PRNGKeyArray, task: Int[Array, ""]
     ) -> Relabelling | Float[Array, "size size"]:
         """Draw the map of one episode."""
-        given = key if self.law == "random" else None
-        if self.by_use:
-            return order_of_use(key, jnp.array(self._counts)[task], self.size)
+        given = None if self.law == "identity" else key
         if self._counts:
-            return relabelling(given, jnp.array(self._counts)[task], self.size)
-        if given is None:
-            return jnp.eye(self.size)
-        return matrices.haar(key, 1, self.size)[0]
+            n_task = jnp.array(self._counts)[task]
+            return relabelling(given, n_task, self.size, self.by_use)
+        return (
+            jnp.eye(self.size) if given is None else matrices.haar(key, 1, self.size)[0]
+        )
 
     def translate(self, drawn: Relabelling | Array, action: Array, index: int) -> Array:
         """Return the action of task number `index`.

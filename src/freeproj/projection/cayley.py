@@ -81,60 +81,45 @@ def arc_layout(depth: int = 5) -> Layout:
     """
     tree = _reduced_words(2, depth)
     lengths = (tree != 0).sum(axis=1)
-    vertices = np.zeros(len(tree), dtype=complex)
-    edges = np.zeros((len(tree) - 1, _POINTS_PER_EDGE), dtype=complex)
-    branches = {(): _Branch(0j, 0, None, None)}
-    for index, (word, length) in enumerate(zip(tree.tolist(), lengths, strict=True)):
-        if length == 0:
-            continue
-        parent = branches[tuple(word[: length - 1])]
-        branch = _grow(parent, tuple(word[:length]))
-        branches[tuple(word[:length])] = branch
-        vertices[index] = branch.vertex
-        edges[index - 1] = _geodesic(parent.vertex, branch.vertex)
-    return Layout(tree, lengths, vertices, edges)
+    heading = np.array([0, 0, 1, 3, 2])[tree]  # the last two stand for b^-1 and a^-1
+    # Of each word of a level: its vertex, k, and the centres of the circle that crosses
+    # its last step and of the circle of the step itself, nan where that is a diameter.
+    place = heading[lengths == 1, 0]
+    arc, line = _arc(place, 0), np.full(4, np.nan, dtype=complex)
+    vertices = [np.zeros(1, dtype=complex), _crossings(arc, line)]
+    starts = [np.repeat(vertices[0], 4)]
+    for level in range(1, depth):
+        last, before = (heading[lengths == level + 1, k] for k in (level, level - 1))
+        turn = (last - before + 1) % 4 - 1
+        place, arc, line = (np.repeat(each, 3) for each in (place, arc, line))
+        place, line = 3 * place + turn, np.where(turn == 0, line, arc)
+        arc = _arc(place, level)
+        starts.append(np.repeat(vertices[-1], 3))
+        vertices.append(_crossings(arc, line))
+    start, stop = np.concatenate(starts)[:, None], np.concatenate(vertices[1:])[:, None]
+    seen = (stop - start) / (1 - start.conj() * stop)  # from start, moved to 0
+    along = np.linspace(0, 1, _POINTS_PER_EDGE) * seen
+    edges = (along + start) / (1 + start.conj() * along)
+    return Layout(tree, lengths, np.concatenate(vertices), edges)
 
 
-class _Branch(NamedTuple):
-    vertex: complex
-    place: int  # k: the angle of the crossing arc is kπ/(2·3^level)
-    arc: complex | None  # centre of the circle that crosses the last step
-    line: complex | None  # centre of the circle of the last step; None: a diameter
-
-
-def _grow(parent: _Branch, word: tuple[int, ...]) -> _Branch:
-    """Return the vertex one letter further, with the lines that cross there."""
-    heading = {1: 0, 2: 1, -1: 2, -2: 3}
-    level = len(word) - 1
-    if level == 0:
-        place, line = heading[word[0]], None
-    else:
-        turn = (heading[word[-1]] - heading[word[-2]] + 1) % 4 - 1
-        place = 3 * parent.place + turn
-        line = parent.line if turn == 0 else parent.arc
+def _arc(place: Int[np.ndarray, " words"], level: int) -> Complex[np.ndarray, " words"]:
+    """Return the centre of the circle through e^{i(φ ± δ)}, orthogonal to the unit's."""
     angle, spread = place * math.pi / (2 * 3**level), math.pi / (6 * 3**level)
-    # The circle through e^{i(φ ± δ)} at right angles to the unit circle.
-    arc = complex(math.cos(angle), math.sin(angle)) / math.cos(spread)
-    return _Branch(_crossing(arc, line), place, arc, line)
+    return np.exp(1j * angle) / math.cos(spread)
 
 
-def _crossing(first: complex, second: complex | None) -> complex:
-    """Return where two geodesics meet; None is the diameter through the first one.
+def _crossings(
+    first: Complex[np.ndarray, " words"], second: Complex[np.ndarray, " words"]
+) -> Complex[np.ndarray, " words"]:
+    """Return where geodesics meet; nan is the diameter through the first one.
 
     Both circles satisfy |z|² + 1 = 2 Re(z conj(C)), so z is a multiple of i(C_1 - C_2).
     """
-    direction = first if second is None else 1j * (first - second)
+    direction = np.where(np.isnan(second), first, 1j * (first - second))
     unit = direction / abs(direction)
-    reach = (unit * first.conjugate()).real
-    unit, reach = (unit, reach) if reach > 0 else (-unit, -reach)
-    return unit * (reach - math.sqrt(reach**2 - 1))
-
-
-def _geodesic(start: complex, stop: complex) -> Complex[np.ndarray, " points"]:
-    """Return points from start to stop along their geodesic."""
-    seen = (stop - start) / (1 - start.conjugate() * stop)  # from start, moved to 0
-    radius = np.linspace(0, 1, _POINTS_PER_EDGE) * seen
-    return (radius + start) / (1 + np.conj(start) * radius)
+    reach = (unit * first.conj()).real
+    return unit * np.sign(reach) * (abs(reach) - np.sqrt(reach**2 - 1))
 
 
 def _translate(

@@ -129,11 +129,14 @@ def _letters(draw: Callable[[PRNGKeyArray, int, int], Array], columns=None) -> F
     )
 
 
-for _name, _family in {
+FAMILIES |= {
     # λ(w) in O(d): the paper's.
     "haar": _letters(matrices.haar, _columns),
     # λ(w) in O(d), from QR without the signs of R: a common mistake, never a default.
-    "qr": _letters(matrices.raw_qr, functools.partial(_columns, signed=False)),
+    "qr": _letters(
+        functools.partial(matrices.haar, signed=False),
+        functools.partial(_columns, signed=False),
+    ),
     # λ(w) in S(d).
     "permutation": _letters(matrices.permutations),
     # n_words independent matrices: no shared prefixes.
@@ -157,5 +160,4 @@ for _name, _family in {
         lambda key, p: jnp.zeros((0,)),
         lambda word, bases, rows, columns, p: jnp.eye(rows, columns),
     ),
-}.items():
-    FAMILIES.add(_name, _family)
+}

@@ -72,7 +72,7 @@ def identity(input_dim: int, obs_dim: int) -> _Matrix:
 MAPS: Registry[ObservationMap | Callable[[int, int], np.ndarray] | None] = Registry(
     "map of observations"
 )
-for _name, _map in {
+MAPS |= {
     "tile": ObservationMap(tile),
     "minus_tile": ObservationMap(lambda rows, size: -tile(rows, size)),
     "tile_unit": ObservationMap(tile, scaled=False),
@@ -83,8 +83,7 @@ for _name, _map in {
     "random": None,
     "gaussian": None,
     "zero": ObservationMap(lambda rows, size: np.zeros((rows, size), np.float32)),
-}.items():
-    MAPS.add(_name, _map)
+}
 
 
 def is_drawn(name: str) -> bool:

@@ -17,42 +17,30 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-__all__ = ["block", "block_all", "dense", "frames", "haar", "permutations", "raw_qr"]
-__all__ += ["represent", "represent_all"]
+__all__ = ["block", "block_all", "frames", "haar", "permutations", "represent"]
 
 _AnyArray = Array | np.ndarray
 _Word = Int[_AnyArray, " length"]
 _Bases = Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"]
 
 
-@functools.partial(jax.jit, static_argnames=("n_generators", "dim", "dtype", "signed"))
+@functools.partial(jax.jit, static_argnames=("n_generators", "dim", "signed"))
 def haar(
-    key: PRNGKeyArray,
-    n_generators: int,
-    dim: int,
-    dtype: DTypeLike | None = None,
-    signed: bool = True,
+    key: PRNGKeyArray, n_generators: int, dim: int, signed: bool = True
 ) -> Float[Array, "n d d"]:
-    """Draw independent matrices from the uniform (Haar) distribution on O(d)."""
+    """Draw independent matrices from the uniform (Haar) distribution on O(d).
+
+    If not `signed` they are Q of Gaussian matrices G = QR *without* the signs of R, a
+    common mistake. Column k then points away from its own coordinate: the diagonal has
+    mean -√(2/(πd)) at its top, -0.07 at d = 128, where Haar matrices have 0.
+    """
     _check_sizes(n_generators, dim)
-    draw = functools.partial(_haar_matrix, dim=dim, dtype=dtype, signed=signed)
+    draw = functools.partial(_haar_matrix, dim=dim, signed=signed)
     keys = jax.random.split(key, n_generators)
     # Sixteen at a time: the intermediates stay in cache.
     return jax.lax.map(draw, keys, batch_size=16)
-
-
-def raw_qr(
-    key: PRNGKeyArray, n_generators: int, dim: int, dtype: DTypeLike | None = None
-) -> Float[Array, "n d d"]:
-    """Draw Q of Gaussian matrices G = QR *without* the signs of R: not Haar.
-
-    A common mistake. Column k then points away from its own coordinate: the diagonal
-    has mean -√(2/(πd)) at its top, -0.07 at d = 128, where Haar matrices have 0.
-    """
-    return haar(key, n_generators, dim, dtype, signed=False)
 
 
 @functools.partial(
@@ -63,8 +51,8 @@ def frames(
 ) -> Float[Array, "n d columns"]:
     """Draw the first columns of independent Haar matrices, and only these.
 
-    The distribution is that of `haar(...)[:, :, :columns]`, or of `raw_qr` if not
-    `signed`, at `columns`/d of the work: all that words of one letter need.
+    The distribution is that of `haar(...)[:, :, :columns]`, at `columns`/d of the work:
+    all that words of one letter need.
     """
     _check_sizes(n_generators, dim)
     _check_corner(dim, columns, dim)
@@ -79,14 +67,6 @@ def permutations(key: PRNGKeyArray, n_generators: int, dim: int) -> Int[Array, "
     return jax.random.permutation(key, rows, axis=1, independent=True)
 
 
-def dense(
-    permutation: Int[_AnyArray, " d"], dtype: DTypeLike | None = None
-) -> Float[Array, "d d"]:
-    """Return the matrix U[σ(j), j] = 1 of a permutation."""
-    rows = jnp.arange(len(permutation))[:, None]
-    return (rows == jnp.asarray(permutation)[None, :]).astype(dtype or float)
-
-
 def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " d"]:
     """Return λ(w) = U_{i_1} ··· U_{i_ℓ}; a negative letter gives an inverse."""
     bases = jnp.asarray(bases)
@@ -97,26 +77,6 @@ def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " 
         return identity(bases.shape[1], dtype=bases.dtype)
     multiply = operator.getitem if bases.ndim == 2 else operator.matmul
     return functools.reduce(multiply, factors)
-
-
-def represent_all(bases: _Bases, length: int) -> Array:
-    """Return λ(w) for all n^ℓ positive words, in lexicographic order.
-
-    Every word is the product of its two halves, so the last step is one batched product
-    of all first with all second halves: n^ℓ + n^⌈ℓ/2⌉ + … products, not ℓ·n^ℓ.
-    """
-    bases = jnp.asarray(bases)
-    if length < 1:
-        raise ValueError(f"`length` must be at least 1, got {length}.")
-    if length == 1:
-        return bases
-    second = represent_all(bases, length // 2)
-    first = second if length % 2 == 0 else represent_all(bases, length - length // 2)
-    if bases.ndim == 2:
-        products = first[:, second]
-    else:
-        products = jnp.einsum("iab,jbc->ijac", first, second)
-    return products.reshape(-1, *bases.shape[1:])
 
 
 def block(
@@ -163,7 +123,7 @@ def _frame(
 ) -> Float[Array, "d columns"]:
     """Draw the first columns of Q; see `_haar_matrix`."""
     if columns == dim:
-        return _haar_matrix(key, dim, None, signed)
+        return _haar_matrix(key, dim, signed)
     v, gram, signs = _reflectors(jax.random.normal(key, (columns, dim)))
     frame = jnp.eye(dim, columns, dtype=v.dtype) - v.T @ (
         _inverse_of_upper(gram) @ v[:, :columns]
@@ -171,9 +131,7 @@ def _frame(
     return frame * signs if signed else frame
 
 
-def _haar_matrix(
-    key: PRNGKeyArray, dim: int, dtype: DTypeLike | None, signed: bool = True
-) -> Float[Array, "d d"]:
+def _haar_matrix(key: PRNGKeyArray, dim: int, signed: bool) -> Float[Array, "d d"]:
     """Draw Q of a Gaussian matrix G = QR, with the signs of R's diagonal in Q.
 
     The k-th Householder reflection of such a QR depends on d-k+1 fresh Gaussians only.
@@ -183,7 +141,7 @@ def _haar_matrix(
     low = dim // 2
     high = dim - low
     # One draw for both halves: XLA needs half a second to compile each further draw.
-    fresh = jax.random.normal(key, (high * dim + low * low,), dtype)
+    fresh = jax.random.normal(key, (high * dim + low * low,))
     v, gram, signs = _reflectors(fresh[: high * dim].reshape(high, dim))
     if low == 0:
         return signs[None, :] if signed else jnp.ones_like(signs)[None, :]

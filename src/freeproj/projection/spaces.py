@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 __all__ = ["Box", "Discrete"]
 
@@ -43,11 +43,6 @@ class Box:
         """Return the box [0, 1]^size, in which one-hot vectors lie."""
         return cls((0.0,) * size, (1.0,) * size)
 
-    def contains(self, vector: Float[ArrayLike, " d"]) -> Bool[Array, ""]:
-        """Return whether a vector lies within the bounds."""
-        low, high = self._bounds()
-        return jnp.all((jnp.asarray(vector) >= low) & (jnp.asarray(vector) <= high))
-
     def clip(self, vector: Float[ArrayLike, " d"]) -> Float[Array, " d"]:
         """Return the nearest vector within the bounds."""
         return jnp.clip(jnp.asarray(vector), *self._bounds())
@@ -74,11 +69,6 @@ class Discrete:
     def __post_init__(self):
         if self.n < 1:
             raise ValueError(f"`n` must be at least 1, got {self.n}.")
-
-    def contains(self, value: Int[ArrayLike, ""]) -> Bool[Array, ""]:
-        """Return whether an integer is one of the n."""
-        value = jnp.asarray(value)
-        return (value >= 0) & (value < self.n)
 
     def sample(self, key: PRNGKeyArray) -> Int[Array, ""]:
         """Draw uniformly."""

@@ -109,7 +109,7 @@ def draw_starts(
         key_steps = _episode_keys(moment.key)[1]
         times = jnp.arange(task.max_steps, dtype=jnp.uint32)
         keys = jax.vmap(jax.random.fold_in, in_axes=(None, 0))(key_steps, times)
-        return moment.observation, moment.state, jax.vmap(task.draw_luck)(keys)
+        return moment.observation, moment.state, jax.vmap(task.draw_noise)(keys)
 
     return jax.vmap(draw)(jnp.arange(N_STARTS, dtype=jnp.uint32))
 

@@ -27,7 +27,7 @@ from freeproj.meta.episodes import MetaEnv
 __all__ = ["MetaTaskEnv", "TaskEnv"]
 
 # What changes while a game is played.
-_CHANGING = ("_key", "_state", "_template", "_starts", "_luck", "_time", "_running")
+_CHANGING = ("_key", "_state", "_template", "_starts", "_noise", "_time", "_running")
 
 
 class _GameEnv(gym.Env):
@@ -142,7 +142,7 @@ class TaskEnv(_GameEnv):
         self._n_actions = space.n if isinstance(space, Discrete) else 0
         self._starts: list[tuple[np.ndarray, Any, Any]] = []
         self._template: Any = None  # a state with its types, for the compiled step
-        self._luck: Any = None  # the random numbers of all steps of this trial
+        self._noise: Any = None  # the random numbers of all steps of this trial
         self._time = 0
         self._running = False
 
@@ -182,16 +182,16 @@ class TaskEnv(_GameEnv):
         assert self._key is not None
         self._key[-2] += 1
         self._time, self._running = 0, True
-        observation, self._state, self._luck = self._starts.pop()
+        observation, self._state, self._noise = self._starts.pop()
         return observation.copy(), {}
 
     def _step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not self._running:
             return self._step_compiled(action)
-        luck = self._luck and self._luck[self._time]
+        noise = self._noise and self._noise[self._time]
         step: Any = self._plain
         observation, self._state, reward, terminated, truncated = step(
-            self._state, self._own_action(action), luck
+            self._state, self._own_action(action), noise
         )
         self._time += 1
         self._running = not (terminated or truncated)
@@ -199,12 +199,12 @@ class TaskEnv(_GameEnv):
 
     def _draw_starts(self) -> None:
         drawn = games.draw_starts(self.game, self._key, self._params)
-        observations, states, luck = jax.tree.map(np.asarray, drawn)
+        observations, states, noise = jax.tree.map(np.asarray, drawn)
         self._template = jax.tree.map(lambda leaf: leaf[0], states)
-        luck = [None] * games.N_STARTS if luck is None else luck.tolist()
+        noise = [None] * games.N_STARTS if noise is None else noise.tolist()
         for i in reversed(range(games.N_STARTS)):
             state = jax.tree.map(lambda leaf, i=i: _plain(leaf[i]), states)
-            self._starts.append((observations[i], state, luck[i]))
+            self._starts.append((observations[i], state, noise[i]))
 
     def _own_action(self, action: Any) -> Any:
         """Return an action as the task takes it; see `games.to_game_action`."""

@@ -43,7 +43,7 @@ def compute(seed: int = 0, dim: int = 6, length: int = 3) -> dict[str, np.ndarra
         "frp_shared": shared,
     }
     for level in range(1, length + 1):
-        numbers[f"frp_{level}"] = matrices.represent_all(bases, level)
+        numbers[f"frp_{level}"] = matrices.block_all(bases, level, dim)
     return {name: np.asarray(each) for name, each in numbers.items()}
 
 
