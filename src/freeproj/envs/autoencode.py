@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from freeproj.envs import cards
-from freeproj.envs.base import answer, easy_to_hard, fixed, one_hot
+from freeproj.envs.base import answer, derived, easy_to_hard, fixed, one_hot
 from freeproj.envs.cards import N_SUITS, CardState, SuitTask, suit_of
 from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box
@@ -32,10 +32,7 @@ class Autoencode(SuitTask):
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 3))
 
     observation_space = fixed(Box.unit(_N_MODES + N_SUITS))
-
-    @property
-    def max_steps(self) -> int:
-        return 2 * self.n_cards - 1
+    max_steps = derived(lambda self: 2 * self.n_cards - 1)
 
     def observe(self, state: CardState) -> Float[Array, "6"]:
         last = self.n_cards - 1

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import TimedGame, answer, easy_to_hard, fixed, one_hot
+from freeproj.envs.base import TimedGame, answer, derived, easy_to_hard, fixed, one_hot
 from freeproj.envs.drawing import CENTRE, FAINT, GREEN, HIDDEN, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
 
@@ -42,10 +42,7 @@ class MultiarmedBandit(TimedGame):
             raise ValueError(f"`n_arms` must be at least 1, got {self.n_arms}.")
 
     observation_space = fixed(Box.unit(2))
-
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(self.n_arms)
+    action_space = derived(lambda self: Discrete(self.n_arms))
 
     def start(self, key: PRNGKeyArray, params: None) -> BanditState:
         payouts = jax.random.uniform(key, (self.n_arms,), jnp.float32)

@@ -23,7 +23,7 @@ import abc
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import jax
@@ -36,8 +36,9 @@ from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["Environment", "Game", "Step", "TimedGame", "answer", "check_action"]
-__all__ += ["easy_to_hard", "fixed", "marked", "one_hot", "plain_task"]
+__all__ += ["derived", "easy_to_hard", "fixed", "marked", "one_hot", "plain_task"]
 
+_T = TypeVar("_T")
 # observation, state, reward, terminated, truncated, info
 Step = tuple[
     Float[Array, " d_obs"],
@@ -47,6 +48,17 @@ Step = tuple[
     Bool[Array, ""],
     dict[str, Any],
 ]
+
+
+def derived(rule: Callable[[Any], _T]) -> _T:
+    """Return a property of a task, by its rule; a checker sees the rule's type."""
+    made: Any = property(rule)
+    return made
+
+
+def fixed(value: _T) -> _T:
+    """Return a property that is the same for all tasks of a class."""
+    return derived(lambda self: value)
 
 
 class Environment(eqx.Module):
@@ -209,14 +221,7 @@ class TimedGame(Game):
         if self.time_limit < 1:
             raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
 
-    @property
-    def max_steps(self) -> int:
-        return self.time_limit
-
-
-def fixed(value: Any) -> Any:
-    """Return a property that is the same for all tasks of a class."""
-    return property(lambda self: value)
+    max_steps = derived(lambda self: self.time_limit)
 
 
 def easy_to_hard(**values: tuple) -> dict[str, dict[str, Any]]:

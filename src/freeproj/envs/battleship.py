@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import easy_to_hard, fixed, marked, one_hot
+from freeproj.envs.base import derived, easy_to_hard, fixed, marked, one_hot
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.drawing import BLUE, HIDDEN, RED, Canvas, paint_board
 from freeproj.projection.spaces import Box
@@ -66,10 +66,7 @@ class Battleship(BoardTask):
         return sum(self.ships)
 
     observation_space = fixed(Box.unit(2))
-
-    @property
-    def max_steps(self) -> int:
-        return self.n_cells
+    max_steps = derived(lambda self: self.n_cells)
 
     def start(self, key: PRNGKeyArray, params: None) -> BattleshipState:
         zero, shot = jnp.zeros((), jnp.int32), jnp.zeros(self.n_cells, bool)

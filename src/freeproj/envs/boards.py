@@ -3,7 +3,7 @@
 import equinox as eqx
 import numpy as np
 
-from freeproj.envs.base import Game
+from freeproj.envs.base import Game, derived
 from freeproj.projection.spaces import Discrete
 
 __all__ = ["BoardTask", "draw_board"]
@@ -19,9 +19,7 @@ class BoardTask(Game):
         """The number of cells, which is also the number of actions."""
         return self.side**2
 
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(self.n_cells)
+    action_space = derived(lambda self: Discrete(self.n_cells))
 
     @property
     def action_names(self) -> tuple[str, ...]:

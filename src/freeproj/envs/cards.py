@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, fixed, one_hot
+from freeproj.envs.base import Game, derived, fixed, one_hot
 from freeproj.envs.drawing import CENTRE, FAINT, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
 
@@ -86,9 +86,7 @@ class CardTask(DeckTask):
     def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         """Return the reward of an answer while the trial runs."""
 
-    @property
-    def max_steps(self) -> int:
-        return self.n_cards - 1
+    max_steps = derived(lambda self: self.n_cards - 1)
 
     def start(self, key: PRNGKeyArray, params: None) -> CardState:
         return CardState(draw_deck(key, self.n_decks), jnp.zeros((), jnp.int32))

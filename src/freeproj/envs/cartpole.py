@@ -57,10 +57,7 @@ class CartPole(TimedGame):
 
     action_space = fixed(Discrete(2))
     action_names = fixed(("left", "right"))
-
-    @property
-    def default_params(self) -> CartPoleParams:
-        return CartPoleParams()
+    default_params = fixed(CartPoleParams())
 
     def start(self, key: PRNGKeyArray, params: CartPoleParams) -> CartPoleState:
         start = jax.random.uniform(key, (4,), jnp.float32, -_START, _START)

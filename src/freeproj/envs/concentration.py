@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import easy_to_hard
+from freeproj.envs.base import derived, easy_to_hard
 from freeproj.envs.cards import KINDS, KindTask
 from freeproj.envs.drawing import HIDDEN, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -46,13 +46,8 @@ class Concentration(KindTask):
     def observation_space(self) -> Box:
         return Box.unit(self.n_cards * (self.n_kinds + 1))
 
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(self.n_cards)
-
-    @property
-    def max_steps(self) -> int:
-        return 2 * self.n_cards
+    action_space = derived(lambda self: Discrete(self.n_cards))
+    max_steps = derived(lambda self: 2 * self.n_cards)
 
     def start(self, key: PRNGKeyArray, params: None) -> ConcentrationState:
         kinds, none = self.draw_kinds(key), jnp.zeros(self.n_cards, bool)

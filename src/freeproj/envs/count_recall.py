@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import answer, easy_to_hard, one_hot
+from freeproj.envs.base import answer, derived, easy_to_hard, one_hot
 from freeproj.envs.cards import KINDS, KindTask
 from freeproj.envs.drawing import CENTRE, FAINT, INK, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -37,17 +37,9 @@ class CountRecall(KindTask):
     last_step_terminates: ClassVar = True
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 4), kind=("color", "suit", "rank"))
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(2 * self.n_kinds)
-
-    @property
-    def action_space(self) -> Discrete:
-        return Discrete(self.n_cards // self.n_kinds + 1)
-
-    @property
-    def max_steps(self) -> int:
-        return self.n_cards - 1
+    observation_space = derived(lambda self: Box.unit(2 * self.n_kinds))
+    action_space = derived(lambda self: Discrete(self.n_cards // self.n_kinds + 1))
+    max_steps = derived(lambda self: self.n_cards - 1)
 
     def start(self, key: PRNGKeyArray, params: None) -> CountRecallState:
         dealt, queries = map(self.draw_kinds, jax.random.split(key))

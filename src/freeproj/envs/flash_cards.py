@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from freeproj.envs.base import Game, answer, fixed, one_hot
+from freeproj.envs.base import Game, answer, derived, fixed, one_hot
 from freeproj.envs.cards import KINDS, N_SUITS, SUIT_NAMES, paint_suit
 from freeproj.envs.drawing import CENTRE, Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -41,10 +41,7 @@ class FlashCards(Game):
     observation_space = fixed(Box.unit(N_SUITS))
     action_space = fixed(Discrete(N_SUITS))
     action_names = fixed(SUIT_NAMES)
-
-    @property
-    def max_steps(self) -> int:
-        return self.n_cards
+    max_steps = derived(lambda self: self.n_cards)
 
     def start(self, key: PRNGKeyArray, params: None) -> FlashCardState:
         return FlashCardState(self.draw_noise(key), jnp.zeros((), jnp.int32))

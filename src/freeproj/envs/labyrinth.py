@@ -30,7 +30,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs import drawing
-from freeproj.envs.base import Game, easy_to_hard, fixed, marked
+from freeproj.envs.base import Game, derived, easy_to_hard, fixed, marked
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["FREE", "GOAL", "WALL", "Labyrinth", "LabyrinthEscape", "LabyrinthExplore"]
@@ -93,10 +93,7 @@ class Labyrinth(Game):
     observation_space = fixed(Box.unit(_WINDOW**2 * _N_KINDS + _N_ACTIONS + 1))
     action_space = fixed(Discrete(_N_ACTIONS))
     action_names = fixed(("left", "right", "up", "down"))
-
-    @property
-    def max_steps(self) -> int:
-        return self.time_limit - 1
+    max_steps = derived(lambda self: self.time_limit - 1)
 
     def start(self, key: PRNGKeyArray, params: None) -> LabyrinthState:
         walls, start, end = _draw_maze(key, self.n_rooms)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import easy_to_hard, marked, one_hot
+from freeproj.envs.base import derived, easy_to_hard, marked, one_hot
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.cards import shuffle
 from freeproj.envs.drawing import HIDDEN, PAPER, RED, Canvas, paint_board
@@ -60,9 +60,7 @@ class Minesweeper(BoardTask):
     def observation_space(self) -> Box:
         return Box.unit(min(self.n_mines, _MAX_COUNT) + 1)
 
-    @property
-    def max_steps(self) -> int:
-        return self.n_cells - self.n_mines
+    max_steps = derived(lambda self: self.n_cells - self.n_mines)
 
     def start(self, key: PRNGKeyArray, params: None) -> MinesweeperState:
         mines = shuffle(key, (jnp.arange(self.n_cells) < self.n_mines).astype(jnp.int8))

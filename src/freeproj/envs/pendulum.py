@@ -55,10 +55,7 @@ class StatelessPendulum(TimedGame):
 
     observation_space = fixed(Box((-1.0, -1.0), (1.0, 1.0)))
     action_space = fixed(Box((-_MAX_TORQUE,), (_MAX_TORQUE,)))
-
-    @property
-    def default_params(self) -> PendulumParams:
-        return PendulumParams()
+    default_params = fixed(PendulumParams())
 
     def start(self, key: PRNGKeyArray, params: PendulumParams) -> PendulumState:
         high = jnp.array([math.pi, _MAX_START_SPEED], jnp.float32)

@@ -16,7 +16,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import answer, easy_to_hard
+from freeproj.envs.base import answer, derived, easy_to_hard
 from freeproj.envs.cards import CardState, SuitTask, next_suit, suit_of
 
 __all__ = ["PopgymRepeatPrevious", "RepeatPrevious"]
@@ -77,9 +77,7 @@ class PopgymRepeatPrevious(RepeatPrevious):
         level = super().name.removeprefix(type(self).__name__) or "Easy"
         return f"popgym-RepeatPrevious{level}-v0"
 
-    @property
-    def reward_scale(self) -> int:
-        return self.n_cards - self.delay - 1
+    reward_scale = derived(lambda self: self.n_cards - self.delay - 1)
 
     plain_step = RepeatPrevious.plain_step
 

@@ -104,7 +104,7 @@ def arc_layout(depth: int = 5) -> Layout:
 
 
 def _arc(place: Int[np.ndarray, " words"], level: int) -> Complex[np.ndarray, " words"]:
-    """Return the centre of the circle through e^{i(φ ± δ)}, orthogonal to the unit's."""
+    """Return the centre of the circle at right angles to the unit's at e^{i(φ ± δ)}."""
     angle, spread = place * math.pi / (2 * 3**level), math.pi / (6 * 3**level)
     return np.exp(1j * angle) / math.cos(spread)
 
