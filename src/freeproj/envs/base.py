@@ -39,15 +39,9 @@ __all__ = ["Environment", "Game", "Step", "TimedGame", "answer", "check_action"]
 __all__ += ["derived", "easy_to_hard", "fixed", "marked", "one_hot", "plain_task"]
 
 _T = TypeVar("_T")
+_End = Bool[Array, ""]
 # observation, state, reward, terminated, truncated, info
-Step = tuple[
-    Float[Array, " d_obs"],
-    Any,
-    Float[Array, ""],
-    Bool[Array, ""],
-    Bool[Array, ""],
-    dict[str, Any],
-]
+Step = tuple[Float[Array, " d_obs"], Any, Float[Array, ""], _End, _End, dict[str, Any]]
 
 
 def derived(rule: Callable[[Any], _T]) -> _T:

@@ -27,6 +27,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.ndimage
 from jaxtyping import Array, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs import drawing
@@ -72,7 +73,7 @@ class Labyrinth(Game):
     time_limit: int = eqx.field(static=True, default=1024)
 
     levels: ClassVar = easy_to_hard(n_rooms=(5, 7, 9))
-    has_goal: ClassVar[bool] = False
+    has_goal: ClassVar[bool] = False  # whether the end of the maze is shown and ends it
 
     def __check_init__(self):
         if self.n_rooms < 2 or self.time_limit < 2:
@@ -144,7 +145,7 @@ class Labyrinth(Game):
         explored, cells = np.asarray(state.explored), np.asarray(state.cells)
         row, column = np.asarray(state.position)
         signs = np.where(explored & (cells == FREE), "· ", _SIGNS[cells])
-        signs = np.where(_near_explored(explored), signs, "░░")
+        signs = np.where(_near(explored), signs, "░░")
         signs[row, column] = "@ "
         steps = f"step {int(state.time)} of {self.max_steps}"
         return "\n".join([*("".join(line).rstrip() for line in signs), steps])
@@ -155,7 +156,7 @@ class Labyrinth(Game):
         colors = [drawing.PAPER, drawing.INK, drawing.BLUE, drawing.GREEN]
         fills = np.array(colors, object)[cells]
         fills = np.where(explored & (cells == FREE), "#dcebf5", fills)
-        fills = np.where(_near_explored(explored), fills, drawing.HIDDEN)
+        fills = np.where(_near(explored), fills, drawing.HIDDEN)
         row, column = np.asarray(state.position)
         fills[row, column] = drawing.RED
         signs = [""] * fills.size
@@ -205,13 +206,9 @@ class LabyrinthExplore(Labyrinth):
         return _window(state), state, reward, done, state.time >= self.max_steps
 
 
-def _near_explored(
-    explored: Bool[np.ndarray, "side side"],
-) -> Bool[np.ndarray, "side side"]:
-    """Return the explored cells and all that touch them."""
-    padded = np.pad(explored, 1)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (_WINDOW, _WINDOW))
-    return np.asarray(windows.any(axis=(2, 3)))
+def _near(cells: Bool[np.ndarray, "side side"]) -> Bool[np.ndarray, "side side"]:
+    """Return the cells and all that touch them."""
+    return scipy.ndimage.binary_dilation(cells, np.ones((_WINDOW, _WINDOW)))
 
 
 def _plain_walk(state: Any, action: Any) -> Any:
