@@ -60,11 +60,7 @@ class Battleship(BoardTask):
                 f"{self.side}, so that they surely fit, got {len(self.ships)}."
             )
 
-    @property
-    def n_ship_cells(self) -> int:
-        """The number of hits that end a trial."""
-        return sum(self.ships)
-
+    n_ship_cells = derived(lambda self: sum(self.ships))  # the hits that end a trial
     observation_space = fixed(Box.unit(2))
     max_steps = derived(lambda self: self.n_cells)
 

@@ -14,11 +14,7 @@ class BoardTask(Game):
 
     side: int = eqx.field(static=True, default=8)
 
-    @property
-    def n_cells(self) -> int:
-        """The number of cells, which is also the number of actions."""
-        return self.side**2
-
+    n_cells = derived(lambda self: self.side**2)
     action_space = derived(lambda self: Discrete(self.n_cells))
 
     @property

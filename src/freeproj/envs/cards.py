@@ -49,10 +49,7 @@ class DeckTask(Game):
         if self.n_decks < 1:
             raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
 
-    @property
-    def n_cards(self) -> int:
-        """The number of cards of all decks together."""
-        return _DECK_SIZE * self.n_decks
+    n_cards = derived(lambda self: _DECK_SIZE * self.n_decks)  # of all decks together
 
 
 class KindTask(DeckTask):
@@ -64,10 +61,7 @@ class KindTask(DeckTask):
         if self.kind not in KINDS:
             raise ValueError(f"`kind` must be one of {list(KINDS)}, got {self.kind!r}.")
 
-    @property
-    def n_kinds(self) -> int:
-        """The number of colours, suits or ranks."""
-        return len(KINDS[self.kind].names)
+    n_kinds = derived(lambda self: len(KINDS[self.kind].names))
 
     def draw_kinds(self, key: PRNGKeyArray) -> Int8[Array, " n_cards"]:
         """Draw the kinds of all cards, in a uniform order."""

@@ -86,11 +86,7 @@ class Labyrinth(Game):
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:
         """Return the reward of a step while the trial runs."""
 
-    @property
-    def side(self) -> int:
-        """The cells of a side, outer walls included."""
-        return 2 * self.n_rooms + 1
-
+    side = derived(lambda self: 2 * self.n_rooms + 1)  # in cells, with the outer walls
     observation_space = fixed(Box.unit(_WINDOW**2 * _N_KINDS + _N_ACTIONS + 1))
     action_space = fixed(Discrete(_N_ACTIONS))
     action_names = fixed(("left", "right", "up", "down"))

@@ -39,10 +39,8 @@ class RepeatPrevious(SuitTask):
                 f"cards, got {self.delay}."
             )
 
-    @property
-    def reward_scale(self) -> int:
-        """The number that rewards are divided by."""
-        return self.n_cards - self.delay
+    # What rewards are divided by.
+    reward_scale = derived(lambda self: self.n_cards - self.delay)
 
     def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         place = state.time - self.delay

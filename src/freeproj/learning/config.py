@@ -16,7 +16,7 @@ from typing import Any
 from freeproj.agents import MEMORIES
 from freeproj.envs import Environment, make, task_name
 from freeproj.meta.episodes import MetaEnv
-from freeproj.meta.inputs import common_actions
+from freeproj.projection.actions import CommonActions
 from freeproj.projection.maps import MAPS
 from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import as_name
@@ -342,15 +342,16 @@ class TrainConfig:
         self, tasks: tuple[str, ...], action_map: str, n_trials: int = 0, **more: Any
     ) -> MetaEnv:
         held_out = self.evaluation.task
-        met = [*self.tasks, held_out] if held_out else self.tasks
-        widest = max(make(task).observation_space.size for task in met)
+        met = [make(task) for task in (*self.tasks, held_out) if task]
+        widest = max(task.observation_space.size for task in met)
+        actions = CommonActions(tuple(task.action_space for task in met))
         return MetaEnv(
             tasks,
             self.projection,
             n_trials=n_trials or self.n_trials,
             action_map=action_map,
             frame_size=self.frame_size or widest,
-            n_actions=common_actions(met).size,
+            n_actions=actions.size,
             **{name: getattr(self, name) for name in _OF_ENV},
             **more,
         )

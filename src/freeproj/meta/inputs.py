@@ -24,7 +24,7 @@ from freeproj.projection.frames import Frame, empty, see
 from freeproj.projection.maps import fixed_map
 from freeproj.projection.projection import FreeProjection
 
-__all__ = ["ENCODERS", "AgentInputs", "MetaParams", "MetaState", "common_actions"]
+__all__ = ["ENCODERS", "AgentInputs", "MetaParams", "MetaState"]
 
 ENCODERS = ("none", "frame")
 
@@ -173,7 +173,8 @@ class AgentInputs(eqx.Module):
     @property
     def actions(self) -> CommonActions:
         """The actions that all tasks have in common, and their maps."""
-        return common_actions(self.tasks, self.action_map, self.n_actions)
+        spaces = tuple(task.action_space for task in self.tasks)
+        return CommonActions(spaces, self.action_map, self.n_actions)
 
     @property
     def action_space(self) -> Box | Discrete:
@@ -283,11 +284,3 @@ class AgentInputs(eqx.Module):
     def _padded(self, observation) -> Float[Array, " d_obs"]:
         missing = self.observation_size - observation.shape[0]
         return jnp.pad(jnp.asarray(observation, jnp.float32), (0, missing))
-
-
-def common_actions(
-    tasks: Sequence[str | Environment], law: str = "identity", least: int = 0
-) -> CommonActions:
-    """Return the actions that tasks, or the tasks of these names, have in common."""
-    spaces = tuple(task.action_space for task in _made(tasks))
-    return CommonActions(spaces, law, least)

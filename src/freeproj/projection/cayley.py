@@ -15,7 +15,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Complex, Float, Int
+from jaxtyping import Complex, Int
 
 from freeproj.projection import words
 
@@ -46,30 +46,23 @@ class Layout(NamedTuple):
         return words.spell(self.words[vertex, : self.lengths[vertex]])
 
 
-def isometric_layout(
-    n_generators: int = 2, depth: int = 5, step: float | None = None
-) -> Layout:
+def isometric_layout(n_generators: int = 2, depth: int = 5) -> Layout:
     """Place a word at T_{s_1} ∘ ··· ∘ T_{s_ℓ}(0), with translations T_s.
 
-    T_k(z) = (z + r e^{iθ}) / (1 + r e^{-iθ} z) with θ = π(k-1)/n and r = `step`. The
-    branches stay apart for r ≥ cos(π/2n), which is the default.
+    T_k(z) = (z + r e^{iθ}) / (1 + r e^{-iθ} z) with θ = π(k-1)/n and r = cos(π/2n), the
+    least r for which branches stay apart (1/2 for n = 1).
     """
     tree = _reduced_words(n_generators, depth)
-    least = math.cos(math.pi / (2 * n_generators)) if n_generators > 1 else 0.5
-    step = least if step is None else step
-    if not least - 1e-12 <= step < 1:
-        raise ValueError(
-            f"`step` must lie in [{least:.4f}, 1) for {n_generators} generators, or "
-            f"branches overlap; got {step}."
-        )
-    places = np.where(tree > 0, tree - 1, -tree - 1 + n_generators)
-    targets = step * np.exp(1j * np.pi * places / n_generators)
     lengths = (tree != 0).sum(axis=1)
-    ends = _translate(targets, lengths, np.ones((len(tree), 1)))
-    along = np.linspace(0, 1, _POINTS_PER_EDGE)[None, :]
-    # Euclidean points on the radius are as good as any: they lie on the geodesic.
-    edges = _translate(targets[1:], lengths[1:], np.repeat(along, len(tree) - 1, 0))
-    return Layout(tree, lengths, ends[:, 0], edges)
+    reach = math.cos(math.pi / (2 * n_generators)) if n_generators > 1 else 0.5
+    places = np.where(tree > 0, tree - 1, -tree - 1 + n_generators)
+    shifts = reach * np.exp(1j * np.pi * places / n_generators)
+    vertices = np.zeros(len(tree), dtype=complex)
+    for position in reversed(range(depth)):
+        shift = shifts[:, position]
+        moved = (vertices + shift) / (1 + np.conj(shift) * vertices)
+        vertices = np.where(position < lengths, moved, vertices)
+    return Layout(tree, lengths, vertices, _edges(lengths, vertices))
 
 
 def arc_layout(depth: int = 5) -> Layout:
@@ -82,25 +75,20 @@ def arc_layout(depth: int = 5) -> Layout:
     tree = _reduced_words(2, depth)
     lengths = (tree != 0).sum(axis=1)
     heading = np.array([0, 0, 1, 3, 2])[tree]  # the last two stand for b^-1 and a^-1
-    # Of each word of a level: its vertex, k, and the centres of the circle that crosses
-    # its last step and of the circle of the step itself, nan where that is a diameter.
+    # Of each word of a level: k, and the centres of the circle that crosses its last
+    # step and of the circle of the step itself, nan where that is a diameter.
     place = heading[lengths == 1, 0]
     arc, line = _arc(place, 0), np.full(4, np.nan, dtype=complex)
-    vertices = [np.zeros(1, dtype=complex), _crossings(arc, line)]
-    starts = [np.repeat(vertices[0], 4)]
+    levels = [np.zeros(1, dtype=complex), _crossings(arc, line)]
     for level in range(1, depth):
         last, before = (heading[lengths == level + 1, k] for k in (level, level - 1))
         turn = (last - before + 1) % 4 - 1
         place, arc, line = (np.repeat(each, 3) for each in (place, arc, line))
         place, line = 3 * place + turn, np.where(turn == 0, line, arc)
         arc = _arc(place, level)
-        starts.append(np.repeat(vertices[-1], 3))
-        vertices.append(_crossings(arc, line))
-    start, stop = np.concatenate(starts)[:, None], np.concatenate(vertices[1:])[:, None]
-    seen = (stop - start) / (1 - start.conj() * stop)  # from start, moved to 0
-    along = np.linspace(0, 1, _POINTS_PER_EDGE) * seen
-    edges = (along + start) / (1 + start.conj() * along)
-    return Layout(tree, lengths, np.concatenate(vertices), edges)
+        levels.append(_crossings(arc, line))
+    vertices = np.concatenate(levels)
+    return Layout(tree, lengths, vertices, _edges(lengths, vertices))
 
 
 def _arc(place: Int[np.ndarray, " words"], level: int) -> Complex[np.ndarray, " words"]:
@@ -122,20 +110,17 @@ def _crossings(
     return unit * np.sign(reach) * (abs(reach) - np.sqrt(reach**2 - 1))
 
 
-def _translate(
-    targets: Complex[np.ndarray, "words depth"],
-    lengths: Int[np.ndarray, " words"],
-    along: Float[np.ndarray, "words points"],
-) -> Complex[np.ndarray, "words points"]:
-    """Move points on the way 0 → T_s(0) of the last letter s by the letters before."""
-    rows = np.arange(len(targets))
-    last = np.where(lengths > 0, targets[rows, np.maximum(lengths, 1) - 1], 0)
-    points = along * last[:, None]
-    for position in range(targets.shape[1] - 2, -1, -1):
-        shift = targets[:, position, None]
-        moved = (points + shift) / (1 + np.conj(shift) * points)
-        points = np.where((position < lengths - 1)[:, None], moved, points)
-    return points
+def _edges(
+    lengths: Int[np.ndarray, " vertices"], vertices: Complex[np.ndarray, " vertices"]
+) -> Complex[np.ndarray, "edges points"]:
+    """Return points along the geodesic from each vertex's parent to the vertex."""
+    # Words stand by length, then in order: those that continue one stand together.
+    n_letters, inner = np.sum(lengths == 1), np.flatnonzero(lengths < lengths.max())
+    parents = np.repeat(inner, np.where(inner == 0, n_letters, n_letters - 1))
+    start, stop = vertices[parents, None], vertices[1:, None]
+    seen = (stop - start) / (1 - start.conj() * stop)  # from start, moved to 0
+    along = np.linspace(0, 1, _POINTS_PER_EDGE) * seen
+    return (along + start) / (1 + start.conj() * along)
 
 
 def _reduced_words(n_generators: int, depth: int) -> Int[np.ndarray, "words depth"]:
