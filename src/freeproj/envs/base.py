@@ -39,6 +39,7 @@ __all__ = ["Environment", "Game", "Step", "TimedGame", "answer", "check_action"]
 __all__ += ["derived", "easy_to_hard", "fixed", "marked", "one_hot", "plain_task"]
 
 _T = TypeVar("_T")
+_Start = tuple[Float[Array, " d_obs"], PyTree]
 _End = Bool[Array, ""]
 # observation, state, reward, terminated, truncated, info
 Step = tuple[Float[Array, " d_obs"], Any, Float[Array, ""], _End, _End, dict[str, Any]]
@@ -98,9 +99,7 @@ class Environment(eqx.Module):
         return None
 
     @abc.abstractmethod
-    def reset(
-        self, key: PRNGKeyArray, params: PyTree
-    ) -> tuple[Float[Array, " d_obs"], PyTree]:
+    def reset(self, key: PRNGKeyArray, params: PyTree) -> _Start:
         """Return a first observation and a fresh state."""
 
     @abc.abstractmethod
@@ -186,7 +185,7 @@ class Game(Environment):
         """Whether only its time is up (truncated)."""
         return (not self.last_step_terminates) & (state.time >= self.max_steps)
 
-    def reset(self, key: PRNGKeyArray, params: PyTree) -> tuple[Array, Any]:
+    def reset(self, key: PRNGKeyArray, params: PyTree) -> _Start:
         state = self.start(key, params)
         return self.observe(state), state
 

@@ -50,9 +50,13 @@ _WINDOW = 3
 _SIGNS = np.array(["  ", "██", "S ", "G "])
 
 
+_Walls = Bool[Array, "side side"]
+_Place = Int32[Array, "2"]  # row, column
+
+
 class _Digging(NamedTuple):
-    walls: Bool[Array, "side side"]
-    room: Int32[Array, "2"]
+    walls: _Walls
+    room: _Place
     jumps: Int32[Array, ""]
 
 
@@ -61,7 +65,7 @@ class LabyrinthState(NamedTuple):
 
     cells: Int8[Array, "side side"]
     explored: Bool[Array, "side side"]
-    position: Int32[Array, "2"]  # row, column
+    position: _Place
     last_action: Int32[Array, ""]
     time: Int32[Array, ""]
 
@@ -230,9 +234,7 @@ def _window(state: Any) -> Float32[np.ndarray, " 50"]:
     return obs
 
 
-def _draw_maze(
-    key: PRNGKeyArray, n_rooms: int
-) -> tuple[Bool[Array, "side side"], Int32[Array, "2"], Int32[Array, "2"]]:
+def _draw_maze(key: PRNGKeyArray, n_rooms: int) -> tuple[_Walls, _Place, _Place]:
     """Draw the walls of a maze of `n_rooms` x `n_rooms`, its start and its end."""
     side = 2 * n_rooms + 1
     key_first, key_noise, key_rooms, key_doors = jax.random.split(key, 4)
@@ -250,9 +252,7 @@ def _draw_maze(
     return walls, *_entrances(key_doors, n_rooms)
 
 
-def _dig(
-    digging: _Digging, noise: Array, jump: Int32[Array, "2"], side: int
-) -> _Digging:
+def _dig(digging: _Digging, noise: Array, jump: _Place, side: int) -> _Digging:
     """Walk into a random unvisited neighbour, or jump where there is none."""
     walls, room, jumps = digging
     targets = room + _HOPS
@@ -269,9 +269,7 @@ def _dig(
     return _Digging(dug, jnp.where(hunting, jump, target), jumps + hunting)
 
 
-def _entrances(
-    key: PRNGKeyArray, n_rooms: int
-) -> tuple[Int32[Array, "2"], Int32[Array, "2"]]:
+def _entrances(key: PRNGKeyArray, n_rooms: int) -> tuple[_Place, _Place]:
     """Draw start and end: in opposite outer walls, each beside a random room."""
     key_side, key_doors = jax.random.split(key)
     upright, swapped = jax.random.bernoulli(key_side, shape=(2,))

@@ -88,10 +88,7 @@ class MetaEnv(AgentInputs):
         return self.n_trials * max(task.max_steps for task in self.tasks)
 
     def reset(
-        self,
-        key: PRNGKeyArray,
-        params: MetaParams,
-        word: Int[Array, "*length"] | None = None,
+        self, key: PRNGKeyArray, params: MetaParams, word: Array | None = None
     ) -> tuple[Float[Array, " inputs"], MetaState]:
         """Begin an episode: draw task, word, action map and initial state.
 

@@ -29,6 +29,9 @@ __all__ = ["ENCODERS", "AgentInputs", "MetaParams", "MetaState"]
 ENCODERS = ("none", "frame")
 
 _MAX_TABLE_ENTRIES = 2**23  # 32 MiB
+_Word = Int[Array, "*length"]  # a row of the table, or letters
+_Matrix = Float[Array, "d_obs columns"]
+_Table = Float[Array, "n_words tasks d_obs columns"]
 
 
 class MetaParams(NamedTuple):
@@ -44,7 +47,7 @@ class MetaParams(NamedTuple):
 
     bases: Array | None
     tasks: tuple[PyTree, ...]
-    table: Float[Array, "n_words tasks d_obs columns"] | None
+    table: _Table | None
 
 
 class MetaState(NamedTuple):
@@ -58,8 +61,8 @@ class MetaState(NamedTuple):
     being played are kept, untouched, beside the one that is.
     """
 
-    word: Int[Array, "*length"]
-    matrix: Float[Array, "d_obs columns"]
+    word: _Word
+    matrix: _Matrix
     task: Int[Array, ""]
     trial: Int[Array, ""]
     action_map: PyTree
@@ -127,16 +130,14 @@ class AgentInputs(eqx.Module):
         """Return params with new matrices, used from the next episode on."""
         return self.draw_params(key)._replace(tasks=params.tasks)
 
-    def table_of(
-        self, matrices: Float[Array, "n_words d_in d_obs"]
-    ) -> Float[Array, "n_words tasks d_obs columns"]:
+    def table_of(self, matrices: Float[Array, "n_words d_in d_obs"]) -> _Table:
         """Return the table of the matrices M_o of all words."""
         rows = jnp.swapaxes(matrices, 1, 2)[:, None]
         if self.normalize_observations:
             rows = rows * self._scales()[None, :, :, None]
         return self._kept(rows)
 
-    def map_rows(self, name: str) -> Float[Array, "1 tasks d_obs columns"]:
+    def map_rows(self, name: str) -> _Table:
         """Return the row of a fixed map: for each task the matrix of its own size."""
         return self._kept(self.map_matrices(name))
 
@@ -152,15 +153,15 @@ class AgentInputs(eqx.Module):
             return table
         return table * self._scales()[None, :, :, None]
 
-    def draw_word(self, key: PRNGKeyArray, params: MetaParams) -> Int[Array, "*length"]:
+    def draw_word(self, key: PRNGKeyArray, params: MetaParams) -> _Word:
         """Draw a row of the table or, where there is none, letters."""
         if params.table is None:
             return self.projection.draw_word(key)
         return jax.random.randint(key, (), 0, len(params.table))
 
     def matrix_of(
-        self, word: Int[Array, "*length"], task: Int[Array, ""], params: MetaParams
-    ) -> Float[Array, "d_obs columns"]:
+        self, word: _Word, task: Int[Array, ""], params: MetaParams
+    ) -> _Matrix:
         """Return what is kept of an episode's matrix: see `MetaParams.table`."""
         if params.table is not None:
             return params.table[word, task if params.table.shape[1] > 1 else 0]

@@ -124,9 +124,7 @@ class CommonActions:
             return jax.nn.one_hot(action, self.size)
         return jnp.asarray(action, float)
 
-    def draw(
-        self, key: PRNGKeyArray, task: Int[Array, ""]
-    ) -> Relabelling | Float[Array, "size size"]:
+    def draw(self, key: PRNGKeyArray, task: Int[Array, ""]) -> Relabelling | Array:
         """Draw the map of one episode."""
         given = None if self.law == "identity" else key
         if self._counts:

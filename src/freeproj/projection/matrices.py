@@ -24,6 +24,7 @@ __all__ = ["block", "block_all", "frames", "haar", "permutations", "represent"]
 _AnyArray = Array | np.ndarray
 _Word = Int[_AnyArray, " length"]
 _Bases = Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"]
+_Corner = Float[Array, "rows columns"]
 
 
 @functools.partial(jax.jit, static_argnames=("n_generators", "dim", "signed"))
@@ -79,9 +80,7 @@ def represent(word: _Word, bases: _Bases) -> Float[Array, "d d"] | Int[Array, " 
     return functools.reduce(multiply, factors)
 
 
-def block(
-    word: _Word, bases: _Bases, rows: int, columns: int
-) -> Float[Array, "rows columns"]:
+def block(word: _Word, bases: _Bases, rows: int, columns: int) -> _Corner:
     """Return the top left corner of λ(w) without forming the rest.
 
     Costs ℓ·d²·min(rows, columns) operations; the full product would cost ℓ·d³.

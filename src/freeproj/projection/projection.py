@@ -25,6 +25,8 @@ __all__ = ["FreeProjection"]
 
 _AnyArray = Array | np.ndarray
 _Word = Int[_AnyArray, " length"]
+_Matrix = Float[Array, "d_in d_obs"]
+_Matrices = Float[Array, "n_words d_in d_obs"]
 
 
 @dataclass(frozen=True)
@@ -80,19 +82,13 @@ class FreeProjection:
         """Draw a word, uniformly."""
         return words.sample(key, self.n_generators, self.length, inverses=self.inverses)
 
-    def matrix(
-        self, word: _Word, bases: _AnyArray, obs_dim: int
-    ) -> Float[Array, "d_in d_obs"]:
+    def matrix(self, word: _Word, bases: _AnyArray, obs_dim: int) -> _Matrix:
         """Return M_o for observations of `obs_dim` entries."""
         self._check_observation(obs_dim)
-        rows = min(self.input_dim, self.dim)
-        return self._fitted(
-            family_of(self.family).corner(word, bases, rows, obs_dim, self)
-        )
+        rows, family = min(self.input_dim, self.dim), family_of(self.family)
+        return self._fitted(family.corner(word, bases, rows, obs_dim, self))
 
-    def matrices(
-        self, bases: _AnyArray, obs_dim: int
-    ) -> Float[Array, "n_words d_in d_obs"]:
+    def matrices(self, bases: _AnyArray, obs_dim: int) -> _Matrices:
         """Return M_o of every word, in the order of `index`; positive words only."""
         self._check_observation(obs_dim)
         if self.family in ("haar", "qr"):
@@ -101,9 +97,7 @@ class FreeProjection:
         family = words.enumerate_words(self.n_generators, self.length)
         return jax.vmap(self.matrix, in_axes=(0, None, None))(family, bases, obs_dim)
 
-    def draw_matrices(
-        self, key: PRNGKeyArray, obs_dim: int
-    ) -> Float[Array, "n_words d_in d_obs"]:
+    def draw_matrices(self, key: PRNGKeyArray, obs_dim: int) -> _Matrices:
         """Draw M_o of every word; if no words are multiplied, only the columns used.
 
         The distribution is that of `matrices(draw_bases(key), obs_dim)`.
