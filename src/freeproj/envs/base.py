@@ -19,11 +19,12 @@ the trial runs, results equal those of `step`, floats up to rounding; a test com
 them.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 import abc
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -38,22 +39,20 @@ from freeproj.projection.spaces import Box, Discrete
 __all__ = ["Environment", "Game", "Step", "TimedGame", "answer", "check_action"]
 __all__ += ["derived", "easy_to_hard", "fixed", "marked", "one_hot", "plain_task"]
 
-_T = TypeVar("_T")
 _Start = tuple[Float[Array, " d_obs"], PyTree]
 _End = Bool[Array, ""]
 # observation, state, reward, terminated, truncated, info
 Step = tuple[Float[Array, " d_obs"], Any, Float[Array, ""], _End, _End, dict[str, Any]]
 
 
-def derived(rule: Callable[[Any], _T]) -> _T:
-    """Return a property of a task, by its rule; a checker sees the rule's type."""
-    made: Any = property(rule)
-    return made
+def derived(rule: Callable[[Any], Any]) -> Any:
+    """Return a property of a task, by its rule."""
+    return property(rule)
 
 
-def fixed(value: _T) -> _T:
+def fixed(value: Any) -> Any:
     """Return a property that is the same for all tasks of a class."""
-    return derived(lambda self: value)
+    return property(lambda self: value)
 
 
 class Environment(eqx.Module):

@@ -1,5 +1,6 @@
 """Tasks on a square board, whose actions are its cells, and boards as text."""
 
+# pyright: reportIncompatibleMethodOverride=false
 import equinox as eqx
 import numpy as np
 

@@ -8,6 +8,7 @@ at once. The trial terminates when all cards are face up; it is truncated after 
 flips.
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from typing import Any, ClassVar, NamedTuple
 
 import jax

@@ -6,6 +6,7 @@ of cards of the queried kind dealt so far, the open one included. With n cards t
 n - 1 answers; a right one earns 1/(n-1), a wrong one -1/(n-1).
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from typing import Any, ClassVar, NamedTuple
 
 import jax

@@ -7,6 +7,7 @@ a cell clicked before costs 1/(2(s-2)). The trial terminates when all safe cells
 been clicked; it is truncated after s clicks. (Appendix D.1.)
 """
 
+# pyright: reportIncompatibleMethodOverride=false
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
