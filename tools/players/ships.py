@@ -18,7 +18,7 @@ def draw_boards(
 ) -> Bool[np.ndarray, "boards cells"]:
     """Draw boards as the task does."""
     keys = jax.random.split(key, n_boards)
-    return np.asarray(jax.jit(jax.vmap(env.place_ships))(keys))
+    return np.asarray(jax.jit(jax.vmap(lambda key: env.start(key, None).ships))(keys))
 
 
 def hunting_returns(

@@ -65,20 +65,16 @@ class Battleship(BoardTask):
     max_steps = derived(lambda self: self.n_cells)
 
     def start(self, key: PRNGKeyArray, params: None) -> BattleshipState:
-        zero, shot = jnp.zeros((), jnp.int32), jnp.zeros(self.n_cells, bool)
-        return BattleshipState(self.place_ships(key), shot, zero, zero > 0, zero)
-
-    def place_ships(self, key: PRNGKeyArray) -> Bool[Array, " cells"]:
-        """Draw a board: the cells of all ships."""
-        board = jnp.zeros(self.n_cells, bool)
+        none, zero = jnp.zeros(self.n_cells, bool), jnp.zeros((), jnp.int32)
+        ships = none
         for ship, key_ship in zip(
             self.ships, jax.random.split(key, len(self.ships)), strict=True
         ):
             places = jnp.asarray(placements(self.side, ship))
-            free = ~(places & board).any(axis=1)
+            free = ~(places & ships).any(axis=1)
             noise = jax.random.uniform(key_ship, (len(places),), jnp.float32)
-            board = board | places[jnp.argmax(jnp.where(free, noise, -1.0))]
-        return board
+            ships = ships | places[jnp.argmax(jnp.where(free, noise, -1.0))]
+        return BattleshipState(ships, none, zero, zero > 0, zero)
 
     def advance(
         self, state: BattleshipState, action: Array, noise: None, params: None

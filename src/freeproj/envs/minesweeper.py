@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int8, Int32, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs.base import derived, easy_to_hard, marked, one_hot
 from freeproj.envs.boards import BoardTask, draw_board
@@ -65,11 +65,7 @@ class Minesweeper(BoardTask):
 
     def start(self, key: PRNGKeyArray, params: None) -> MinesweeperState:
         mines = shuffle(key, (jnp.arange(self.n_cells) < self.n_mines).astype(jnp.int8))
-        return self.start_on(mines.astype(bool))
-
-    def start_on(self, mines: Bool[ArrayLike, " cells"]) -> MinesweeperState:
-        """Return the fresh state of a given board."""
-        mines = jnp.asarray(mines)
+        mines = mines.astype(bool)
         return MinesweeperState(
             mines=mines,
             counts=count_mines(mines.reshape(self.side, self.side)).ravel(),
