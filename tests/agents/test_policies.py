@@ -11,8 +11,9 @@ from freeproj.agents.policies import Categorical, Gaussian
 
 def sample(policy, key):
     """One action from each distribution."""
-    parameters = policy.logits if isinstance(policy, Categorical) else policy.mean
-    return policy.sample_with(policy.noise(key, parameters.shape))
+    if isinstance(policy, Categorical):
+        return policy.sample_with(jax.random.gumbel(key, policy.logits.shape))
+    return policy.sample_with(jax.random.normal(key, policy.mean.shape))
 
 
 def test_probabilities_sum_to_one(getkey):

@@ -114,8 +114,8 @@ class ActorCritic(eqx.Module):
 
     def noise(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
         """Draw what `sample_with` of a policy needs, for a whole rollout at once."""
-        law = Categorical if self.log_std is None else Gaussian
-        return law.noise(key, (*shape, len(self.actor[-1].bias)))
+        draw = jax.random.gumbel if self.log_std is None else jax.random.normal
+        return draw(key, (*shape, len(self.actor[-1].bias)))
 
     def _policy(self, outputs: Float[Array, "*batch n"], mask: _Mask) -> Policy:
         if self.log_std is None:

@@ -12,7 +12,7 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int
 
 __all__ = ["Categorical", "Gaussian", "Policy"]
 
@@ -34,11 +34,6 @@ class Categorical(eqx.Module):
     def sample_with(self, noise: Float[Array, "*batch n"]) -> Int[Array, "*batch"]:
         """Return the action that standard Gumbel noise picks."""
         return jnp.argmax(self.logits + noise, axis=-1)
-
-    @staticmethod
-    def noise(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-        """Draw standard Gumbel noise; the last axis counts the actions."""
-        return jax.random.gumbel(key, shape)
 
     def log_prob(self, action: Int[Array, "*batch"]) -> Float[Array, "*batch"]:
         """Return log π(a)."""
@@ -66,13 +61,8 @@ class Gaussian(eqx.Module):
     log_std: Float[Array, " k"]
 
     def sample_with(self, noise: Float[Array, "*batch k"]) -> Float[Array, "*batch k"]:
-        """Return mean + std · noise."""
+        """Return mean + std · noise, for standard normal noise."""
         return self.mean + jnp.exp(self.log_std) * noise
-
-    @staticmethod
-    def noise(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
-        """Draw standard normal noise; the last axis counts the entries."""
-        return jax.random.normal(key, shape)
 
     def log_prob(self, action: Float[Array, "*batch k"]) -> Float[Array, "*batch"]:
         """Return the log density at a."""

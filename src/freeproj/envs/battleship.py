@@ -66,10 +66,8 @@ class Battleship(BoardTask):
 
     def start(self, key: PRNGKeyArray, params: None) -> BattleshipState:
         none, zero = jnp.zeros(self.n_cells, bool), jnp.zeros((), jnp.int32)
-        ships = none
-        for ship, key_ship in zip(
-            self.ships, jax.random.split(key, len(self.ships)), strict=True
-        ):
+        ships, keys = none, jax.random.split(key, len(self.ships))
+        for ship, key_ship in zip(self.ships, keys, strict=True):
             places = jnp.asarray(placements(self.side, ship))
             free = ~(places & ships).any(axis=1)
             noise = jax.random.uniform(key_ship, (len(places),), jnp.float32)
