@@ -30,16 +30,19 @@ class Memory(Protocol):
 
     def initial_state(self, n_envs: int) -> PyTree:
         """Return empty memories."""
+        ...
 
     def step(
         self, x: Float[Array, "batch size"], state: PyTree, reset: Bool[Array, " batch"]
     ) -> tuple[Float[Array, "batch size"], PyTree]:
         """Return output and next memory; empty it first where `reset` is set."""
+        ...
 
     def sequence(
         self, xs: _Steps, state: PyTree, resets: Bool[Array, "time batch"]
     ) -> tuple[_Steps, PyTree]:
         """Return what repeated `step` would: all outputs, and the last memory."""
+        ...
 
 
 MEMORIES: Registry[Callable[..., Memory]] = Registry("memory")
