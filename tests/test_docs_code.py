@@ -142,6 +142,8 @@ def test_the_tutorials_python_reads_its_study(tmp_path, monkeypatch, capsys):
     changed = code.replace('"encoder": "frame"', '"projection.length": 4')
     changed = changed.replace('"encoder": "none"', '"projection.length": 1')
     exec(compile(changed, "docs/tutorial.md", "exec"), {})
+    assert "HigherLower" in capsys.readouterr().out
+    assert "HigherLower" in (tmp_path / "runs.csv").read_text()
 
 
 def test_a_figure_of_ones_own_is_drawn(files, tmp_path):

@@ -42,20 +42,20 @@ def test_every_line_is_an_answer_with_that_verdict(name, block, form):
         assert undecided == (answers[line].outcome is Outcome.OPEN)
 
 
-@pytest.mark.parametrize("answer", ask_published().values(), ids=lambda a: a.name)
-def test_a_headline_is_short_and_says_what_it_rests_on(answer):
-    if answer.status == "missing":
-        return
-    words = answer.headline.replace(" %", "%").replace(" M steps", "M").split()
-    assert len(words) <= 45
-    needed = answer.needed and f"{answer.needed} seeds needed"
-    limits = "; ".join(filter(None, (answer.basis, needed, answer.also)))
-    assert answer.headline.endswith(f"({limits}).")
-    assert answer.power or not needed
-    assert re.search(r"\d seeds, .* M steps", answer.basis)
-    undecided = answer.headline.startswith("The data cannot tell whether")
-    assert undecided == (answer.outcome is Outcome.OPEN)
-    assert not re.search(r"nan|[{}]|  ", answer.headline)
+def test_a_headline_is_short_and_says_what_it_rests_on():
+    answers = [each for each in ask_published().values() if each.status != "missing"]
+    assert len(answers) >= 15
+    for answer in answers:
+        words = answer.headline.replace(" %", "%").replace(" M steps", "M").split()
+        assert len(words) <= 45, answer.name
+        needed = answer.needed and f"{answer.needed} seeds needed"
+        limits = "; ".join(filter(None, (answer.basis, needed, answer.also)))
+        assert answer.headline.endswith(f"({limits})."), answer.name
+        assert answer.power or not needed, answer.name
+        assert re.search(r"\d seeds, .* M steps", answer.basis), answer.name
+        undecided = answer.headline.startswith("The data cannot tell whether")
+        assert undecided == (answer.outcome is Outcome.OPEN), answer.name
+        assert not re.search(r"nan|[{}]|  ", answer.headline), answer.name
 
 
 def test_every_line_has_numbers_from_a_published_study():

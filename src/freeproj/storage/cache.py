@@ -69,9 +69,11 @@ def compiled_once(function: Callable, *static: int, quick: bool = False) -> Call
 
 
 def _jit(function: Callable, wanted: dict[str, Any], options: Any) -> Wrapped:
-    # Accelerators have compilers, and so options, of their own.
+    # Accelerators have compilers, and so options, of their own. The user's go first.
     on_cpu = jax.default_backend() == "cpu"
-    return jax.jit(function, compiler_options=wanted if on_cpu else None, **options)
+    flags = os.environ.get("XLA_FLAGS", "")
+    chosen = {name: value for name, value in wanted.items() if name not in flags}
+    return jax.jit(function, compiler_options=chosen if on_cpu else None, **options)
 
 
 def cache_folder() -> Path | None:
