@@ -63,7 +63,7 @@ def test_an_own_question_and_an_own_figure_stand_on_the_page(folder, freeproj):
     page = (folder / "results" / "report.html").read_text()
     assert 'id="own-discounting"' in page
     assert "A longer horizon helps." in page
-    assert 'id="own-spread"' in page
+    assert 'id="own-figure-spread"' in page
     reader = Anchors()
     reader.feed(re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL))
     assert all(link[1:] in reader.ids for link in reader.links)

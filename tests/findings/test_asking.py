@@ -130,6 +130,9 @@ def test_comparing_names_the_axis_and_turns_round():
     assert "discount = 0.99 earn more than runs with discount = 0.9 on" in up.statement
     with pytest.raises(ValueError, match="No setting"):
         compare_along(data, "ppo.discont")
+    framed = fake_dataset({"encoder": ("frame", "none")}, 3)
+    (answer,) = compare_axes(framed)
+    assert answer.statement.startswith("Runs with encoder = frame earn more than")
 
 
 def test_sources_are_judged_by_memory_and_family_unless_told_to_pool():

@@ -94,6 +94,16 @@ def test_answers_about_two_memories_have_places_of_their_own(folder):
     assert all(link[1:] in reader.ids for link in reader.links)
 
 
+def test_an_answer_and_a_figure_of_one_name_have_places_of_their_own(folder):
+    stored = {"projection.n_generators": 4, "redraw_every": 0}
+    runs = fake_dataset({"projection.length": (1, 2)}, 3, **stored)
+    file = runs.save(folder / "storage.npz")
+    made = make_report(folder / "storage", file, only=["storage"], published=[])
+    ids = read(made.page).ids
+    assert {"own-storage", "own-figure-storage"} <= set(ids)
+    assert len(ids) == len(set(ids))
+
+
 def test_the_page_is_small_and_names_no_other_place(made):
     text = made.page.read_text()
     assert len(text) < 3e6
@@ -117,7 +127,7 @@ def test_the_page_opens_with_what_varies_in_the_users_own_runs(made):
     assert opening < first < own < text.index("Published studies study runs")
     assert "discount (0.9, 0.99)" in text
     assert made.answers[0].statement.startswith("Runs with ℓ = 4 earn more")
-    assert "own-study" in read(made.page).ids
+    assert "own-figure-study" in read(made.page).ids
 
 
 def test_no_task_without_baselines_has_a_headroom(made):

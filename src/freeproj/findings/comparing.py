@@ -13,6 +13,7 @@ from typing import Any
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.answers import Answer
 from freeproj.findings.asking import ask
+from freeproj.findings.cells import Keep
 from freeproj.findings.labels import axis_name, map_title, settings_text, value_text
 from freeproj.findings.questions import Contrast, Question, Settings
 
@@ -58,20 +59,14 @@ def compare(
         if not len(dataset.where(side)):
             raise ValueError(f"No run has {dict(side)}.")
     one, other, on = _side(first), _side(second), on or dataset.test_map
-    where = f"on {map_title(on)}"
     says = "the same as" if expects == "same" else f"{expects} than"
-    question = _own(
-        f"Runs with {one} earn {says} runs with {other} {where}.",
-        (_contrast(dataset, first, second, f"{one} minus {other}"),),
-        on=on,
-        expects=expects,
-        margin=margin,
-        otherwise=f"Runs with {one} earn {_OPPOSITE[expects]} runs with {other} "
-        f"{where}, in at least one comparison or all together.",
-        needs=f"runs that differ in {' and '.join(first)} only, with the same seeds on "
-        "both sides.",
-    )
-    answer = ask(question, dataset)
+    told = f"Runs with {one} earn {{}} runs with {other} on {map_title(on)}{{}}."
+    opposite = _OPPOSITE.get(expects), ", in at least one comparison or all together"
+    needs = f"runs that differ in {' and '.join(first)} only, with the same seeds on"
+    how: dict[str, Any] = {"on": on, "expects": expects, "margin": margin}
+    how |= {"otherwise": told.format(*opposite), "needs": f"{needs} both sides."}
+    contrasts = (_contrast(dataset, first, second, f"{one} minus {other}"),)
+    answer = ask(_own(told.format(says, ""), contrasts, **how), dataset)
     for axis in _KINDS:
         found = {f.run.settings.get(axis): None for f in answer.findings if f.run}
         if len(found) > 1 and axis not in (*pool, *first):
@@ -83,20 +78,20 @@ def compare(
 
 
 def compare_along(
-    dataset: Dataset,
-    axis: str,
-    reference: Any = None,
-    on: str = "",
-    pool: Collection[str] = (),
+    dataset: Dataset, axis: str, reference: Any = None, **how: Any
 ) -> Answer:
-    """Ask whether other values of an axis earn more than one, by default the first."""
+    """Ask whether other values of an axis earn more than one, by default the first.
+
+    An axis that has `none` among its values is compared with that.
+    """
     values = dataset.values(axis)
-    reference = values[0] if reference is None else reference
+    if reference is None:
+        reference = "none" if "none" in values else values[0]
     if reference not in values or len(values) < 2:
         known = ", ".join(map(str, values))
         raise ValueError(f"`{axis}` must have {reference!r} and others, got {known}.")
     others = {axis: [value for value in values if value != reference]}
-    return compare(dataset, others, {axis: reference}, on=on, pool=pool)
+    return compare(dataset, others, {axis: reference}, **how)
 
 
 def compare_axes(
@@ -106,7 +101,6 @@ def compare_axes(
 
     Tasks are not compared with each other: their returns have no common scale.
     """
-    _check_pool(pool)
     found = []
     for axis in axes or [each for each in dataset.axes if each not in _TASKS]:
         dataset.values(axis)  # refuses a name that no run has
@@ -126,14 +120,13 @@ def compare_sources(
     varies between the sources only, or is among those to `pool`.
     """
     _check_pool(pool)
-    whole = Dataset(
-        tuple(
-            replace(run, settings={**run.settings, "source": name})
-            for name, dataset in sources.items()
-            for run in dataset.runs
-        )
-    )
+    runs = [
+        replace(run, settings={**run.settings, "source": name})
+        for name, dataset in sources.items()
+        for run in dataset.runs
+    ]
     axes = tuple(dict.fromkeys(axis for each in sources.values() for axis in each.axes))
+    whole = Dataset(tuple(runs))
     on = on or whole.test_map
     first, found = next(iter(sources)), []
     for among, group in _apart(whole, sources.values(), pool):
@@ -166,12 +159,12 @@ def _apart(
     dataset: Dataset, sources: Iterable[Dataset], pooled: Collection[str]
 ) -> Iterator[tuple[str, Dataset]]:
     """Yield the runs of each kind that varies within a source, and its name."""
-    values = [
-        {kind: {run.settings.get(kind) for run in each.runs} for kind in _KINDS}
-        for each in sources
-    ]
+    found = [[run.settings for run in each.runs] for each in sources]
     varied = [
-        k for k in _KINDS if k not in pooled and any(len(v[k]) > 1 for v in values)
+        kind
+        for kind in _KINDS
+        if kind not in pooled
+        and any(len({settings.get(kind) for settings in each}) > 1 for each in found)
     ]
     for kind, group in dataset.group_by(*varied).items():
         yield settings_text(dict(zip(varied, kind, strict=True))), group
@@ -196,18 +189,12 @@ def _contrast(
     """Compare along an axis if one differs, otherwise two selections."""
     if len(first) == 1 and not isinstance(next(iter(second.values())), list | set):
         ((axis, value),), (reference,) = first.items(), second.values()
-        return Contrast(
-            what=what,
-            first=lambda s: s.get(axis) in [*_values(value), reference],
-            along=axis,
-            reference=reference,
-        )
-    return Contrast(
-        what=what,
-        first=lambda s: _meets(s, first),
-        second=lambda s: _meets(s, second),
-        match=("task", *(a for a in dataset.axes if a not in {*first, "task"})),
-    )
+        both = {axis: [*_values(value), reference]}
+        sides: dict[str, Any] = {"first": _meets(both), "along": axis}
+        return Contrast(what=what, reference=reference, **sides)
+    match = ("task", *(a for a in dataset.axes if a not in {*first, "task"}))
+    sides = {"first": _meets(first), "second": _meets(second)}
+    return Contrast(what=what, match=match, **sides)
 
 
 def _values(value: Any) -> list[Any]:
@@ -222,5 +209,6 @@ def _side(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _meets(settings: Settings, wanted: Mapping[str, Any]) -> bool:
-    return all(settings.get(key) in _values(value) for key, value in wanted.items())
+def _meets(wanted: Settings) -> Keep:
+    allowed = {key: _values(value) for key, value in wanted.items()}.items()
+    return lambda settings: all(settings.get(key) in each for key, each in allowed)
