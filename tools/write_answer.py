@@ -151,11 +151,12 @@ def rule_block() -> str:
     """Return the rule by which questions are decided, in the words of the code."""
     from freeproj.findings.contrasts import AUDIT
     from freeproj.findings.questions import MARGIN
-    from freeproj.stats import EXPECTS, LEVEL, rule_text, verdicts
+    from freeproj.stats import LEVEL, rule_text, verdicts
 
     body = str(verdicts.__doc__).split("\n\n", 1)[1].replace("p*", "p\\*")
     rows = [
-        (each, rule_text(each, f"{MARGIN:.0%} of the headroom")) for each in EXPECTS
+        (each, rule_text(each, f"{MARGIN:.0%} of the headroom"))
+        for each in verdicts.EXPECTS
     ]
     facts = (
         f"Level {LEVEL:.0%}; margin {MARGIN:.0%} of the headroom; audit "
@@ -193,7 +194,7 @@ def paper_block() -> str:
                     task_title(task),
                     value_text("memory", memory),
                     f"{method} (ℓ = {length})",
-                    *(f"{each.mean / 16:.2f}" for each in (paper.mmer, paper.raw)),
+                    *(f"{each / 16:.2f}" for each in paper),
                     *(_estimate(each) for each in ours),
                     _estimate(found["haar"].maps["random"]),
                     f"{ours[0].n}",

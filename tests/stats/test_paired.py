@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from freeproj.stats import differences, half_choice, mean_of, pooled_mean
+from freeproj.stats.paired import differences, half_choice, mean_of, pooled_mean
 from freeproj.stats.power import power_line, smallest_effect
 from freeproj.stats.verdicts import holm
 

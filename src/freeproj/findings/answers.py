@@ -34,6 +34,11 @@ class Finding:
     seeds: int | None = None
     run: Any = None  # the first run of its configuration
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval; nan if there are too few seeds for one."""
+        return self.interval[:2] if self.interval else (math.nan, math.nan)
+
 
 @dataclass(frozen=True)
 class Answer:

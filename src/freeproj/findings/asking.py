@@ -57,10 +57,9 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     cells, contrasts = _configurations(chosen, question.on), question.contrasts
     if callable(contrasts):
         contrasts = contrasts(chosen)
+    on = question.on
     found = [
-        each
-        for contrast in contrasts
-        for each in comparisons(contrast, cells, question.on)
+        each for contrast in contrasts for each in comparisons(contrast, cells, on)
     ]
     if not found:
         raise _MissingError(question.needs)
@@ -158,8 +157,7 @@ def _shifted(judged: Verdict, by: float) -> Verdict:
     """Add a number to all means and intervals: where zero stands for a share."""
 
     def moved(cell: Judged) -> Judged:
-        ends = cell.interval
-        if ends is not None:
+        if ends := cell.interval:
             ends = ends._replace(low=ends.low + by, high=ends.high + by)
         return replace(cell, mean=cell.mean + by, interval=ends)
 
@@ -185,10 +183,10 @@ def _findings(case: Case) -> Iterator[Finding]:
     thresholds = (-margin, margin) if case.question.expects == "same" else (zero,)
     for place, each in enumerate(case.found):
         cell, run = case.judged.cells.get(place), each.cells.runs[each.key][0]
-        if cell is None:
+        if cell:
+            judged = (cell.outcome, cell.mean, cell.interval, unit, cell.reason)
+            yield Finding(each.about, *judged, each.remark, thresholds, cell.n, run)
+        else:
             why = "These agents do not use their observation: no verdict."
             nothing = Outcome.OPEN, math.nan, None, unit, why
             yield Finding(each.about, *nothing, run=run)
-        else:
-            judged = (cell.outcome, cell.mean, cell.interval, unit, cell.reason)
-            yield Finding(each.about, *judged, each.remark, thresholds, cell.n, run)

@@ -142,19 +142,14 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
     axes = (*_ALWAYS, *(axis for axis in chosen.axes if axis not in known))
     cells: dict[Key, list[RunRecord]] = {}
     for run in chosen.runs:
-        cells.setdefault(tuple(_value(run, axis) for axis in axes), []).append(run)
+        task = str(run.settings.get("evaluation.task") or run.settings["task"])
+        settings = {**run.settings, "task": task}  # held out, or trained on
+        cells.setdefault(tuple(map(settings.get, axes)), []).append(run)
     tasks = ordered_tasks(str(key[0]) for key in cells)
     order = sorted(  # lengths next to each other
         cells, key=lambda k: (tasks.index(k[0]), *map(_rank, (k[1], *k[3:], k[2])))
     )
     return Cells(axes, {key: tuple(cells[key]) for key in order})
-
-
-def _value(run: RunRecord, axis: str) -> Any:
-    value = run.settings.get(axis)
-    if axis == "task":  # held out, or trained on
-        value = str(run.settings.get("evaluation.task") or value)
-    return tuple(value) if isinstance(value, list | np.ndarray) else value
 
 
 def _rank(value: Any) -> tuple[int, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from freeproj.findings.cells import Cells, Key
 from freeproj.findings.labels import axis_name, map_title, settings_text, value_text
 from freeproj.findings.questions import Contrast, Settings
-from freeproj.stats import Audit, audit, differences, half_choice
+from freeproj.stats.paired import Audit, audit, differences, half_choice
 
 __all__ = ["AUDIT", "Comparison", "comparisons", "uses_observation"]
 
@@ -85,8 +85,8 @@ class _Sides:
         told = contrast.on or contrast.minus not in ("chance", "zero")
         about = cells.label(key) + f", {contrast.what}" * bool(told)
         trained = cells.where(lambda each: each == key).mean_return("train")
-        remark = f"In {map_title('train')}: {trained:z.2f} a trial."
-        remark = "" if math.isnan(trained) else remark
+        known = not math.isnan(trained)
+        remark = f"In {map_title('train')}: {trained:z.2f} a trial." if known else ""
         gaps = self._earn(key)
         return Comparison(contrast, cells, self.on, key, about, gaps, (), remark)
 
@@ -97,9 +97,9 @@ class _Sides:
         for values in families.values():
             plain = values.get(contrast.reference)
             others = {value: key for value, key in values.items() if key != plain}
+            agents = () if contrast.minus else tuple(values.values())
             if plain is None or not others:
                 continue
-            agents = () if contrast.minus else tuple(values.values())
             if contrast.chosen:
                 yield from self._chosen(plain, others, agents)
                 continue

@@ -5,8 +5,6 @@ test projections (returns per trial, with intervals). No data is nan. Figures an
 page draw these same numbers.
 """
 
-import itertools
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -40,10 +38,7 @@ def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
 
 
 def curve_numbers(
-    cells: Cells,
-    split: str = "test",
-    on: str = "",
-    over: str = "updates",
+    cells: Cells, split: str = "test", on: str = "", over: str = "updates"
 ) -> dict[str, np.ndarray]:
     """Return held-out (`test`) or training (`train`) returns over updates or `steps`.
 
@@ -77,13 +72,9 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
 def why_cells(dataset: Dataset) -> Cells:
     """Return the cells of uncorrected QR and Haar that were tested on several maps."""
     runs = of_kind(dataset, Kind.NO_REWARD, Kind.RAW_QR, maps=("minus_tile",))
-    every = make_cells(runs).per_agent()
-    cells = every.where(
-        lambda key: (
-            _family(every, key) in ("haar", "qr")
-            and not every.get(key, "previous_reward", False)
-        )
-    )
+    runs = runs.select(lambda run: not run.settings.get("previous_reward", False))
+    cells = make_cells(runs).per_agent()
+    cells = cells.where(lambda key: _family(cells, key) in ("haar", "qr"))
     panels = {key: (cells.task(key), _setting(cells, key)) for key in cells.runs}
     raw = {panels[key] for key in cells.runs if _family(cells, key) == "qr"}
     if raw:  # Haar stands beside uncorrected QR, not alone
@@ -108,16 +99,21 @@ def map_numbers(cells: Cells, with_training: bool = False) -> dict[str, np.ndarr
     keys = list(cells.runs)
     played = {name for key in keys for name in cells.maps(key)}
     maps = [name for name in MAPS if name in played] + ["train"] * with_training
-    fixed = (cells.get(key, "redraw_every", 1) == 0 for key in keys)
-    return {
-        **_cell_columns(cells, keys),
-        "family": np.array([_family(cells, key) for key in keys]),
-        "bases": np.array(["fixed" if each else "redrawn" for each in fixed]),
-        "setting": np.array([_setting(cells, key) for key in keys]),
-        "maps": np.array(maps),
-        "map_titles": np.array([map_title(name) for name in maps]),
-        **_summaries(cells, keys, maps),
+    redrawn = (cells.get(key, "redraw_every", 1) != 0 for key in keys)
+    found = [[trial_summary(cells, key, name) for name in maps] for key in keys]
+    columns = {
+        "family": [_family(cells, key) for key in keys],
+        "bases": ["redrawn" if each else "fixed" for each in redrawn],
+        "setting": [_setting(cells, key) for key in keys],
+        "maps": maps,
+        "map_titles": [map_title(name) for name in maps],
+        "mean": [[each.mean for each in row] for row in found],
+        "low": [[each.ends[0] for each in row] for row in found],
+        "high": [[each.ends[1] for each in row] for row in found],
+        "n_seeds": [[each.n for each in row] for row in found],
     }
+    columns = {name: np.array(column) for name, column in columns.items()}
+    return _cell_columns(cells, keys) | columns
 
 
 def paper_numbers(cells: Cells) -> dict[str, np.ndarray]:
@@ -129,11 +125,12 @@ def paper_numbers(cells: Cells) -> dict[str, np.ndarray]:
         for name in ("RP", "FRP")
         if (found := PAPER_RESULTS.get((task, name, memory)))
     ]
+    tasks, memories, lengths, returns = zip(*rows, strict=True) if rows else [()] * 4
     return {
-        "paper_task": np.array([row[0] for row in rows], str),
-        "paper_memory": np.array([row[1] for row in rows], str),
-        "paper_length": np.array([row[2] for row in rows], int),
-        "paper_mean": np.array([row[3].mean / 16 for row in rows], float),
+        "paper_task": np.array(tasks, str),
+        "paper_memory": np.array(memories, str),
+        "paper_length": np.array(lengths, int),
+        "paper_mean": np.array([each / 16 for each in returns], float),
     }
 
 
@@ -169,7 +166,13 @@ def _rows(cells: Cells, values: Callable, name: str, split: str) -> dict:
     found = {key: [values(run) for run in runs] for key, runs in cells.runs.items()}
     seen = [x[~np.isnan(y)] for pairs in found.values() for x, y in pairs]
     places = np.unique(np.concatenate([np.zeros(0, int), *seen]))
-    bands = {key: _band(pairs, places) for key, pairs in found.items()}
+    bands = {}
+    for key, pairs in found.items():
+        table = np.full((len(pairs), len(places)), np.nan)
+        for row, (x, y) in zip(table, pairs, strict=True):
+            there = ~np.isnan(y)
+            row[np.searchsorted(places, x[there])] = y[there]
+        bands[key] = band(table)
     keys = [key for key in bands if bands[key].n_seeds.any()]
     if not keys:
         raise ValueError("These runs have no returns of this kind yet.")
@@ -181,14 +184,6 @@ def _rows(cells: Cells, values: Callable, name: str, split: str) -> dict:
         "split": np.array(split),
         "maps": np.array(sorted(maps)),
     }
-
-
-def _band(pairs: Sequence[tuple[np.ndarray, np.ndarray]], places: np.ndarray) -> Band:
-    table = np.full((len(pairs), len(places)), np.nan)
-    for row, (x, y) in zip(table, pairs, strict=True):
-        there = ~np.isnan(y)
-        row[np.searchsorted(places, x[there])] = y[there]
-    return band(table)
 
 
 def _suited(cells: Cells, needs: str) -> Cells:
@@ -205,17 +200,3 @@ def _setting(cells: Cells, key: Key) -> str:
     """Return what else tells panels apart: the memory, and any further axis."""
     apart = ("task", "projection.length", "projection.family", "redraw_every")
     return settings_text(cells.settings(key, *apart))
-
-
-def _summaries(cells: Cells, keys: Sequence[Key], maps: Sequence[str]) -> dict:
-    shape = (len(keys), len(maps))
-    found = {name: np.full(shape, math.nan) for name in ("mean", "low", "high")}
-    counts = np.zeros(shape, int)
-    pairs = itertools.product(enumerate(keys), enumerate(maps))
-    for (row, key), (column, name) in pairs:
-        summary = trial_summary(cells, key, name)
-        ends = (summary.interval or (math.nan, math.nan))[:2]
-        for field, value in zip(found, (summary.mean, *ends), strict=True):
-            found[field][row, column] = value
-        counts[row, column] = summary.n
-    return {**found, "n_seeds": counts}

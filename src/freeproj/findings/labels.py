@@ -11,9 +11,9 @@ from typing import Any
 
 from freeproj.findings.numbers import PAPER_TASKS
 
-__all__ = ["GLOSSARY", "axis_name", "duration", "map_title", "method", "ordered_tasks"]
-__all__ += ["run_counts", "seeds_text", "settings_text", "short_value", "task_title"]
-__all__ += ["value_text"]
+__all__ = ["GLOSSARY", "axis_name", "duration", "map_title", "method", "number_text"]
+__all__ += ["ordered_tasks", "run_counts", "seeds_text", "settings_text"]
+__all__ += ["short_value", "task_title", "value_text"]
 
 _NAMES = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 GLOSSARY: Mapping[str, str] = _NAMES["glossary"]
@@ -26,7 +26,7 @@ def axis_name(axis: str) -> str:
 
 def value_text(axis: str, value: Any) -> str:
     """Return a setting's value for a column: family `qr` is "uncorrected QR"."""
-    if axis == "task":
+    if axis in ("task", "evaluation.task"):
         return task_title(str(value))
     if axis == "memory":
         name = str(value).rsplit(":", 1)[-1]
@@ -43,7 +43,12 @@ def short_value(axis: str, value: Any) -> str:
 
 def settings_text(settings: Mapping[str, Any]) -> str:
     """Return settings in one line: "GRU, Haar, redrawn bases, discount 0.9"."""
-    return ", ".join(_phrase(axis, value) for axis, value in settings.items())
+    phrases, told = _NAMES["phrases"], []
+    for axis, value in settings.items():
+        form = phrases.get(axis, f"{axis_name(axis)} {{}}")
+        form = phrases.get(f"{axis} {value}", form)
+        told.append(form.format(value_text(axis, value)))
+    return ", ".join(told)
 
 
 def task_title(task: str) -> str:
@@ -68,6 +73,11 @@ def ordered_tasks(tasks: Iterable[str]) -> list[str]:
     found = set(tasks)
     first = [task for task in PAPER_TASKS if task in found]
     return first + sorted(found.difference(PAPER_TASKS))
+
+
+def number_text(value: float, digits: int = 2) -> str:
+    """Write a number with some decimals, and no data as a dash."""
+    return "–" if math.isnan(value) else f"{value:z.{digits}f}"  # z: no -0.00
 
 
 def seeds_text(counts: Iterable[int]) -> str:
@@ -96,11 +106,3 @@ def run_counts(dataset: Any) -> str:
         aside[3:] = [f"{len(aside) - 3} more"]
     text = f"{total} run{'s' * (total != 1)}: {said}."
     return f"{text} Set aside: {'; '.join(aside)}." if aside else text
-
-
-def _phrase(axis: str, value: Any) -> str:
-    text, phrases = value_text(axis, value), _NAMES["phrases"]
-    if axis == "evaluation.task":
-        text = task_title(text)
-    form = phrases.get(axis, f"{axis_name(axis)} {{}}")
-    return phrases.get(f"{axis} {value}", form).format(text)

@@ -17,20 +17,11 @@ __all__ = ["PAPER_LENGTHS", "PAPER_RESULTS", "PAPER_TASKS", "Levels", "PaperResu
 __all__ += ["episode_levels"]
 
 
-class _Numbers(NamedTuple):
-    """Mean ± std, median and IQM over ten seeds."""
-
-    mean: float
-    std: float
-    median: float
-    iqm: float
-
-
 class PaperResult(NamedTuple):
-    """One row of Table 1, for episodes of 16 trials."""
+    """The means of a row of Table 1, for episodes of 16 trials."""
 
-    mmer: _Numbers
-    raw: _Numbers
+    mmer: float
+    raw: float
 
 
 _PAPER = tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
@@ -43,9 +34,7 @@ PAPER_TASKS = tuple(_PAPER)
 PAPER_LENGTHS = {place: int(rows["length"]) for place, rows in _ROWS.items()}
 # (task, "RP" or "FRP", memory): the row of Table 1.
 PAPER_RESULTS = {
-    (task, name, memory): PaperResult(
-        _Numbers(*rows[name][:4]), _Numbers(*rows[name][4:])
-    )
+    (task, name, memory): PaperResult(rows[name][0], rows[name][4])
     for (task, memory), rows in _ROWS.items()
     for name in ("RP", "FRP")
 }

@@ -17,7 +17,7 @@ from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import Cells
-from freeproj.stats import EXPECTS
+from freeproj.stats.verdicts import EXPECTS
 
 __all__ = ["MARGIN", "Contrast", "Question", "Settings"]
 

@@ -96,15 +96,13 @@ def basis_text(case: Case) -> str:
     found = [case.found[place] for place in case.judged.cells] or case.found
     keys = {key: None for each in found for key in (each.key, *each.agents)}
     runs = [run.settings for key in keys for run in case.cells.runs[key]]
-    memories = dict.fromkeys(
-        value_text("memory", run.get("memory", "")) for run in runs
-    )
+    memories = dict.fromkeys(value_text("memory", s.get("memory", "")) for s in runs)
     budget = ("n_updates", "n_envs", "n_steps")
-    steps = [math.prod(int(run.get(key, 0)) for key in budget) for run in runs]
+    steps = [math.prod(int(s.get(key, 0)) for key in budget) for s in runs]
     told = sorted({f"{n / 1e6:.2g}" for n in (min(steps), max(steps))}, key=float)
     budget = f"{'–'.join(told)} M steps" if max(steps) else ""
     seeds = seeds_text(len(each.gaps) for each in found)
-    return ", ".join(part for part in (*memories, seeds, budget) if part)
+    return ", ".join(filter(None, (*memories, seeds, budget)))
 
 
 def power_text(case: Case) -> tuple[str, str]:
@@ -125,10 +123,8 @@ def power_text(case: Case) -> tuple[str, str]:
     if not more:
         return f"{text} if nothing differs.", str(least)
     by = amount(abs(case.judged.pooled.mean), case.unit, signed=False)
-    return (
-        f"{text} if nothing differs, {more} if all differ by {by}.",
-        f"{least}–{more}",
-    )
+    also = f"{more} if all differ by {by}"
+    return f"{text} if nothing differs, {also}.", f"{least}–{more}"
 
 
 def _seeds(case: Case, kept: Sequence[Mapping[Any, float]]) -> tuple[int, int, int]:
@@ -215,13 +211,13 @@ def _within(task: str, cells: Sequence[Judged], unit: str) -> str:
         for outcome, (text, *_) in _WORDS.items()
         if outcome in outcomes
     ]
-    ends = [c.interval for c in cells if c.outcome is Outcome.OPEN and c.interval]
-    reach = ""
-    if ends:
-        low, high = min(e.low for e in ends), max(e.high for e in ends)
-        reach = f" (intervals from {amount(low, unit)} to {amount(high, unit)})"
     told = f"{_mean(cells, unit)} on average, {' and '.join(counts)}"
-    return f"{task_title(task)} {told}{reach}"
+    undecided = [c.interval for c in cells if c.outcome is Outcome.OPEN and c.interval]
+    if undecided:
+        lows, highs, *_ = zip(*undecided, strict=True)
+        low, high = amount(min(lows), unit), amount(max(highs), unit)
+        told += f" (intervals from {low} to {high})"
+    return f"{task_title(task)} {told}"
 
 
 def _mean(cells: Sequence[Judged], unit: str) -> str:

@@ -16,19 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from freeproj.experiments import measures
 from freeproj.experiments.dataset import Dataset, RunRecord, read_dataset
-from freeproj.experiments.measures import (
-    Cell,
-    Curves,
-    length_of,
-    map_of,
-    metric_of,
-    score,
-)
+from freeproj.experiments.measures import Cell, Curves, length_of, map_of
 from freeproj.findings.answers import Answer
 from freeproj.findings.claims import CLAIMS, ask_apart
 from freeproj.findings.comparing import compare
-from freeproj.findings.labels import map_title
+from freeproj.findings.labels import map_title, number_text
 from freeproj.findings.questions import Question, Settings
 from freeproj.published import load
 from freeproj.stats.intervals import summarise
@@ -78,7 +72,7 @@ class StudyTable:
         lines = [[*self.axes, "mean", "95 % interval", "seeds"]]
         for row in self.rows:
             ends = "–" if math.isnan(row.low) else f"{row.low:.3f} to {row.high:.3f}"
-            mean = "–" if math.isnan(row.mean) else f"{row.mean:.3f}"
+            mean = number_text(row.mean, 3)
             lines.append([*map(str, row.cell), mean, ends, str(row.seeds)])
         return lines
 
@@ -122,11 +116,16 @@ class Study:
         """
         on = on or self.dataset.test_map
         what = metric or f"return per trial on {map_title(on)}"
+
+        def value(run: RunRecord) -> float:
+            column = metric or measures.metric_of(map_of(run, on))
+            n_trials = 1 if metric else length_of(run.settings, on)
+            return measures.score(run, column, reduce) / n_trials
+
         rows = []
         for cell, group in self.dataset.group_by(*self.axes).items():
-            found = summarise([_value(run, on, metric, reduce) for run in group.runs])
-            low, high = (found.interval or (math.nan, math.nan))[:2]
-            rows.append(StudyRow(cell, found.mean, low, high, found.n))
+            found = summarise(list(map(value, group.runs)))
+            rows.append(StudyRow(cell, found.mean, *found.ends, found.n))
         if metric:
             self.dataset.scores(metric)  # refuses a name that no run has
         return StudyTable(self.axes, what, tuple(rows))
@@ -135,23 +134,13 @@ class Study:
         """Return values over updates, cell by cell."""
         return self.dataset.curves(metric)
 
-    def compare(
-        self,
-        first: Settings,
-        second: Settings,
-        *,
-        on: str = "",
-        expects: str = "more",
-        margin: float | None = None,
-        pool: tuple[str, ...] = (),
-    ) -> Answer:
+    def compare(self, first: Settings, second: Settings, **how: Any) -> Answer:
         """Ask whether `first` earns more than `second`, by pairs of equal seeds.
 
         Both sides are settings, e.g. `{"projection.length": 4}`; all other axes are the
-        configurations that are compared. The arguments are those of
-        `findings.comparing.compare`.
+        configurations that are compared. Further arguments (`on`, `expects`, `margin`,
+        `pool`) are those of `findings.comparing.compare`.
         """
-        how = {"on": on, "expects": expects, "margin": margin, "pool": pool}
         return compare(self.dataset, first, second, **how)
 
     def ask(self, name: str) -> Answer:
@@ -183,9 +172,3 @@ class Study:
 
     def _repr_html_(self) -> str:
         return self.dataset._repr_html_().replace("Dataset", "Study", 1)
-
-
-def _value(run: RunRecord, on: str, metric: str, reduce: str) -> float:
-    if metric:
-        return score(run, metric, reduce)
-    return score(run, metric_of(map_of(run, on)), reduce) / length_of(run.settings, on)

@@ -9,39 +9,13 @@ which effects a study can find, `chance` what chance alone reaches.
 
 from freeproj.experiments.measures import REDUCTIONS, last, mmer, running_maximum
 from freeproj.stats.chance import ChanceLine, chance_lines, expected_maximum
-from freeproj.stats.intervals import (
-    Band,
-    Interval,
-    Summary,
-    band,
-    interval,
-    iqm,
-    summarise,
-)
-from freeproj.stats.paired import (
-    Audit,
-    HalfChoice,
-    Mean,
-    audit,
-    differences,
-    half_choice,
-    mean_of,
-    pooled_mean,
-)
+from freeproj.stats.intervals import Interval, Summary, interval, iqm, summarise
+from freeproj.stats.paired import audit, differences, half_choice, pooled_mean
 from freeproj.stats.power import power_line, seeds_needed, smallest_effect
-from freeproj.stats.verdicts import (
-    EXPECTS,
-    LEVEL,
-    Judged,
-    Outcome,
-    Verdict,
-    rule_text,
-    verdict,
-)
+from freeproj.stats.verdicts import LEVEL, Judged, Outcome, Verdict, rule_text, verdict
 
-__all__ = ["EXPECTS", "LEVEL", "REDUCTIONS", "Audit", "Band", "ChanceLine"]
-__all__ += ["HalfChoice", "Interval", "Judged", "Mean", "Outcome", "Summary", "Verdict"]
-__all__ += ["audit", "band", "chance_lines", "differences", "expected_maximum"]
-__all__ += ["half_choice", "interval", "iqm", "last", "mean_of", "mmer", "pooled_mean"]
-__all__ += ["power_line", "rule_text", "running_maximum", "seeds_needed"]
-__all__ += ["smallest_effect", "summarise", "verdict"]
+__all__ = ["LEVEL", "REDUCTIONS", "ChanceLine", "Interval", "Judged", "Outcome"]
+__all__ += ["Summary", "Verdict", "audit", "chance_lines", "differences"]
+__all__ += ["expected_maximum", "half_choice", "interval", "iqm", "last", "mmer"]
+__all__ += ["pooled_mean", "power_line", "rule_text", "running_maximum"]
+__all__ += ["seeds_needed", "smallest_effect", "summarise", "verdict"]

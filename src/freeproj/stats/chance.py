@@ -22,18 +22,9 @@ class ChanceLine(NamedTuple):
     """A policy that does not learn, and the MMER that it is expected to reach."""
 
     policy: str
-    mean: float
+    mean: float  # of an episode
     std: float
     mmer: float
-    n_episodes: int
-    n_evaluations: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.policy} policy: an episode returns {self.mean:.2f} ± {self.std:.2f}"
-            f", MMER over {self.n_evaluations} evaluations of {self.n_episodes} "
-            f"episodes {self.mmer:.2f} by chance alone"
-        )
 
 
 def expected_maximum(n: int, mean: float | int = 0.0, std: float | int = 1.0) -> float:
@@ -72,6 +63,5 @@ def chance_lines(
     for name, (mean, within, between) in policies.items():
         spread = math.hypot(between, within / math.sqrt(n_episodes))
         mmer = min(ceiling, expected_maximum(n_evaluations, mean, spread))
-        std = math.hypot(between, within)
-        lines.append(ChanceLine(name, mean, std, mmer, n_episodes, n_evaluations))
+        lines.append(ChanceLine(name, mean, math.hypot(between, within), mmer))
     return sorted(lines, key=lambda line: -line.mmer)

@@ -4,6 +4,7 @@ Below ten seeds an interval is Student's t; from ten on it is the studentised bo
 which also follows skewed scores. Fewer than three seeds get no interval: show points.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,11 @@ class Summary(NamedTuple):
     median: float
     iqm: float
     interval: Interval | None  # 95 %, of the mean
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval; nan if there is none."""
+        return self.interval[:2] if self.interval else (math.nan, math.nan)
 
 
 class Band(NamedTuple):
@@ -98,12 +104,11 @@ def iqm(values: ArrayLike) -> Float[np.ndarray, "..."] | np.floating:
 def summarise(values: ArrayLike) -> Summary:
     """Summarise one cell; seeds whose value is nan are counted and left out."""
     seen, n_all = _with_data(values), np.size(values)
-    n, nan = seen.size, float("nan")
-    if n == 0:
-        return Summary(0, n_all, nan, nan, nan, nan, None)
-    std = float(seen.std(ddof=1)) if n > 1 else nan
-    middle = (float(np.median(seen)), float(iqm(seen)))
-    return Summary(n, n_all - n, float(seen.mean()), std, *middle, interval(seen))
+    if not seen.size:
+        return Summary(0, n_all, math.nan, math.nan, math.nan, math.nan, None)
+    std = float(seen.std(ddof=1)) if seen.size > 1 else math.nan
+    middle = float(seen.mean()), std, float(np.median(seen)), float(iqm(seen))
+    return Summary(seen.size, n_all - seen.size, *middle, interval(seen))
 
 
 def band(values: Float[np.ndarray, "seeds points"], level: float = 0.95) -> Band:

@@ -113,8 +113,7 @@ def audit(seeing: BySeed, blanked: BySeed, margin: float | int = 0.0) -> Audit:
     values = np.array([*differences(by_seed(seeing), by_seed(blanked)).values()])
     ends = interval(values)
     uses = None if ends is None else ends.low > margin or ends.high < -margin
-    mean = float(values.mean()) if values.size else math.nan
-    return Audit(uses, mean, ends, values.size)
+    return Audit(uses, mean_of(list(values)).value, ends, values.size)
 
 
 class HalfChoice(NamedTuple):

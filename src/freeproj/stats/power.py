@@ -11,6 +11,7 @@ probability `power` when margin is about (t_{1-α/2} + t_{1-(1-power)/2m}) · sd
 
 import bisect
 import math
+from typing import Any
 
 from scipy.special import stdtrit
 
@@ -51,24 +52,17 @@ def smallest_effect(
     return float(quantiles.sum()) / math.sqrt(n_seeds) * sd
 
 
-def seeds_needed(
-    effect: float,
-    sd: float,
-    n_cells: int = 1,
-    power: float = 0.8,
-    *,
-    same: bool = False,
-    level: float = LEVEL,
-) -> int | None:
+def seeds_needed(effect: float, sd: float, n_cells: int = 1, **how: Any) -> int | None:
     """Return how many seeds find an effect, or with `same` show a margin to hold.
 
-    None if not even a hundred thousand would do.
+    None if not even a hundred thousand would do. The arguments are otherwise those of
+    `smallest_effect`.
     """
     if not effect > 0 or math.isnan(sd):
         return None
 
     def enough(n: int) -> bool:
-        return smallest_effect(n, sd, n_cells, power, same=same, level=level) <= effect
+        return smallest_effect(n, sd, n_cells, **how) <= effect
 
     n = bisect.bisect_left(range(_MOST + 1), True, FEWEST_SEEDS, key=enough)
     return n if n <= _MOST else None
@@ -77,14 +71,10 @@ def seeds_needed(
 def power_line(n_seeds: int, n_cells: int, power: float = 0.8) -> str:
     """Return one line on what a study of so many seeds and cells can find."""
     seeds = f"{n_seeds} seed" + "s" * (n_seeds != 1)
-    cells = f"{n_cells} comparison" + "s" * (n_cells != 1)
+    start = f"{seeds}, {n_cells} comparison" + "s" * (n_cells != 1)
     least = smallest_effect(n_seeds, n_cells=n_cells, power=power)
-    told = (
-        f"too few seeds for a verdict; at least {FEWEST_SEEDS} paired seeds are needed"
-    )
-    if not math.isinf(least):
-        told = (
-            f"a difference of {least:.2g} standard deviations (of the paired "
-            f"differences) is found with {power:.0%} power"
-        )
-    return f"{seeds}, {cells}: {told}."
+    if math.isinf(least):
+        needed = f"at least {FEWEST_SEEDS} paired seeds are needed"
+        return f"{start}: too few seeds for a verdict; {needed}."
+    found = f"a difference of {least:.2g} standard deviations (of the paired"
+    return f"{start}: {found} differences) is found with {power:.0%} power."

@@ -68,11 +68,9 @@ def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answ
     alike = {m: found[m].outcome == found[first].outcome for m in others}
     outcomes = {m: "the same" if alike[m] else found[m].outcome for m in others}
     also = "; ".join(f"{titles[m]}: {outcomes[m]}" for m in others)
-    answers = {name: replace(found[first], also=also)}
-    for m in others:
-        own = f"{name}-{m.rsplit(':', 1)[-1]}"
-        answers[own] = replace(found[m], name=own, opens=False)
-    return answers
+    names = {f"{name}-{m.rsplit(':', 1)[-1]}": found[m] for m in others}
+    told = {own: replace(each, name=own, opens=False) for own, each in names.items()}
+    return {name: replace(found[first], also=also)} | told
 
 
 def ask_published(studies: Iterable[Dataset] | None = None) -> dict[str, Answer]:
@@ -80,13 +78,12 @@ def ask_published(studies: Iterable[Dataset] | None = None) -> dict[str, Answer]
 
     By default from those that ship; questions to studies not given are left out.
     """
-    asked = _questions()
+    asked, found = _questions(), {}
     if studies is None:
         wanted = {each.study for each in asked.values() if each.study}
         named = {n: load(n) if n in names() else Dataset(()) for n in wanted}
     else:
         named = {study.meta.get("study"): study for study in studies}
-    found: dict[str, Answer] = {}
     for name, question in asked.items():
         if question.study in named:
             found |= _asked(name, named[question.study])

@@ -65,11 +65,10 @@ def _drop(numbers: Numbers, row: int) -> Finding:
     width = _quantile((len(means) - 1) * drop.size) * error
     at = int(np.argmin(drop - width))
     short, long = numbers["lengths"][[row, row + 1]]
+    ends = (float((drop - width)[at]), float((drop + width)[at]))
     return _positive(
         f"ℓ = {short} to ℓ = {long}",
-        float(drop[at]),
-        (float((drop - width)[at]), float((drop + width)[at])),
-        "drop of d_eff/d",
+        *(float(drop[at]), ends, "drop of d_eff/d"),
         f"The least certain of {drop.size} ridges, γ = {numbers['ridges'][at]:.1g}; "
         f"{numbers['n_trials']} independent draws of data and matrices per length, "
         f"d = {numbers['dim']}, p = {numbers['n_samples']}.",
@@ -152,8 +151,7 @@ def _near(
 
 def _decide(low: float, high: float) -> Outcome:
     """Return the outcome of "the value is above zero"; nan decides nothing."""
-    below = Outcome.FAILS if high < 0 else Outcome.OPEN
-    return Outcome.HOLDS if low > 0 else below
+    return Outcome.HOLDS if low > 0 else Outcome.FAILS if high < 0 else Outcome.OPEN
 
 
 def _mass_above(

@@ -22,14 +22,12 @@ _MATCH = ("task", "memory", "projection.dim", "trials", "previous_reward", "n_tr
 
 def _arm(settings: Settings) -> str:
     """Return the arm that a run with these settings belongs to; "" is none of them."""
-    sees = str(settings.get("observation", "projected"))
-    encoder = settings.get("encoder", "none")
-    if sees != "projected":
-        return sees
+    sees, encoder = settings.get("observation"), settings.get("encoder", "none")
+    if sees not in (None, "projected"):
+        return str(sees)
     if encoder == "frame":
-        fixed = settings.get("redraw_every", 1) == 0
-        one = fixed and settings.get("projection.n_words") == 1
-        return "frame, one projection" if one else "frame"
+        one = (settings.get(each) for each in ("redraw_every", "projection.n_words"))
+        return "frame, one projection" if (*one,) == (0, 1) else "frame"
     if encoder == "none" and settings.get("projection.family", "haar") == "haar":
         return "FRP" if settings["projection.length"] > 1 else "RP"
     return ""
@@ -45,9 +43,13 @@ _FRAME, _PLAIN, _ORDINARY = _are("frame"), _are("plain"), _are("RP", "FRP")
 
 def _arms(dataset: Dataset) -> Dataset:
     """Return all arms of the tasks that some frame agent was trained on."""
-    own = dataset.select(lambda run: not run.settings.get("evaluation.task"))
+    own = _trained_on(dataset)
     tasks = {run.settings["task"] for run in own.runs if _FRAMED(run.settings)}
     return own.select(lambda run: run.settings["task"] in tasks)
+
+
+def _trained_on(dataset: Dataset) -> Dataset:
+    return dataset.select(lambda run: not run.settings.get("evaluation.task"))
 
 
 def _only_frames(dataset: Dataset) -> Dataset:
@@ -59,16 +61,17 @@ def _against(what: str, first: str, second: str = "frame", **more: Any) -> Contr
     return Contrast(what=what, match=_MATCH, **sides, **more)
 
 
+def _of_task(cells: Cells, task: str) -> Cells:
+    return cells.where(lambda key: cells.task(key) == task)
+
+
 def _pairs(first: Keep, second: Keep, on: str, form: str, cells: Cells) -> dict:
     """Give returns of two arms, for the tasks with most seeds."""
-    seeds = {
-        cells.task(key): len(runs)
-        for key, runs in cells.runs.items()
-        if _FRAME(runs[0].settings)
-    }
+    framed = cells.where(lambda key: _FRAME(cells.runs[key][0].settings)).runs
+    seeds = {cells.task(key): len(runs) for key, runs in framed.items()}
     told = []
     for task in (task for task, n in seeds.items() if n == max(seeds.values())):
-        own = cells.where(lambda key, task=task: cells.task(key) == task)
+        own = _of_task(cells, task)
         both = form.format(earned(own, "random", first), earned(own, on, second))
         told.append(f"{short_task(task)} {both}")
     return {"pairs": ", ".join(told)}
@@ -76,9 +79,7 @@ def _pairs(first: Keep, second: Keep, on: str, form: str, cells: Cells) -> dict:
 
 def _in_dimensions(keep: Keep, dataset: Dataset) -> Dataset:
     """Return the runs of such agents whose tasks were run at several d."""
-    chosen = dataset.select(
-        lambda run: keep(run.settings) and not run.settings.get("evaluation.task")
-    )
+    chosen = _trained_on(dataset).select(lambda run: keep(run.settings))
     groups = chosen.group_by("task") if chosen.runs else {}
     several = {t for (t,), g in groups.items() if len(g.values("projection.dim")) > 1}
     return chosen.select(lambda run: run.settings["task"] in several)
@@ -101,8 +102,8 @@ def _dimension_values(cells: Cells) -> dict[str, str]:
     """Give returns at every d, task by task."""
     told = []
     for task in dict.fromkeys(map(cells.task, cells.runs)):
-        own = cells.where(lambda key, task=task: cells.task(key) == task)
-        dims, values = map("/".join, earned_along(own, "projection.dim"))
+        axis = "projection.dim"
+        dims, values = map("/".join, earned_along(_of_task(cells, task), axis))
         told.append(f"{short_task(task)} {values} at d = {dims}")
     return {"returns": ", ".join(told)}
 

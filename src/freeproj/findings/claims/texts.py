@@ -1,15 +1,15 @@
 """What the questions say, from `questions.toml`, and the numbers they say it with."""
 
-import math
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from freeproj.findings.cells import Cells, Keep
+from freeproj.findings.labels import number_text
 from freeproj.findings.questions import Question
 
-__all__ = ["TEXTS", "earned", "earned_along", "stated", "value_of"]
+__all__ = ["TEXTS", "earned", "earned_along", "stated"]
 
 TEXTS = tomllib.loads(Path(__file__).with_name("questions.toml").read_text("utf-8"))
 
@@ -20,14 +20,9 @@ def stated(name: str, select: Callable, contrasts: Any, values: Any = None) -> Q
     return Question(name, **TEXTS[name], **more)
 
 
-def value_of(value: float) -> str:
-    """Write a return per trial; a dash without data."""
-    return "–" if math.isnan(value) else f"{value:z.2f}"
-
-
 def earned(cells: Cells, on: str, keep: Keep = lambda settings: True) -> str:
     """Write the mean return per trial of all cells with such settings."""
-    return value_of(cells.mean_return(on, keep))
+    return number_text(cells.mean_return(on, keep))
 
 
 def earned_along(cells: Cells, axis: str) -> tuple[list[str], list[str]]:

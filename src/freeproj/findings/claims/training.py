@@ -11,9 +11,9 @@ import numpy as np
 
 from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import last, tested_maps
-from freeproj.findings.cells import Cells
-from freeproj.findings.claims.texts import earned, earned_along, stated, value_of
-from freeproj.findings.labels import map_title
+from freeproj.findings.cells import Cells, Keep
+from freeproj.findings.claims.texts import earned, earned_along, stated
+from freeproj.findings.labels import map_title, number_text
 from freeproj.findings.numbers import PAPER_RESULTS
 from freeproj.findings.questions import Contrast, Settings
 from freeproj.findings.selection import Kind, kind, of_kind, played, stored
@@ -32,32 +32,30 @@ _SEEING = (Kind.NO_REWARD, Kind.REWARD)
 _UNREWARDED = (Kind.NO_REWARD, Kind.RAW_QR)  # of the latter those without reward
 
 
-def _family(settings: Settings) -> str:
-    return str(settings.get("projection.family", "haar"))
+def _with(**wanted: Any) -> Keep:
+    """Whether `family`, `length`, `redrawn` or `cards` of settings are as wanted."""
+
+    def keep(settings: Settings) -> bool:
+        found = {
+            "family": settings.get("projection.family", "haar"),
+            "length": settings["projection.length"],
+            "redrawn": settings.get("redraw_every", 1) != 0,
+            "cards": settings["task"] in _CARD_TASKS,
+        }
+        return wanted.items() <= found.items()
+
+    return keep
 
 
-def _redrawn(settings: Settings) -> bool:
-    return settings.get("redraw_every", 1) != 0
-
-
-def _qr(settings: Settings) -> bool:
-    return _family(settings) == "qr"
-
-
-def _rp(settings: Settings) -> bool:
-    return settings["projection.length"] == 1
-
-
-def _rp_with_qr(settings: Settings) -> bool:
-    return _rp(settings) and _qr(settings)
-
-
-def _cards(settings: Settings) -> bool:
-    return settings["task"] in _CARD_TASKS
+_QR, _RP, _RP_WITH_QR = (
+    _with(family="qr"),
+    _with(length=1),
+    _with(family="qr", length=1),
+)
 
 
 def _runs(
-    *kinds: Kind, keep: Callable[[Settings], bool] = lambda settings: True, maps=()
+    *kinds: Kind, keep: Keep = lambda settings: True, maps: tuple[str, ...] = ()
 ) -> Callable[[Dataset], Dataset]:
     """Return a selection: runs of these kinds, on these maps, with these settings."""
     rewarded = {False} if {*kinds} <= {*_UNREWARDED} else {False, True}
@@ -80,11 +78,8 @@ def _papers(dataset: Dataset) -> Dataset:
 
 def _held_out(dataset: Dataset) -> Dataset:
     kinds = (*_SEEING, Kind.IN_CONTEXT)
-    return dataset.select(
-        lambda run: (
-            bool(run.settings.get("evaluation.task")) and kind(run.settings) in kinds
-        )
-    )
+    held_out = dataset.select(lambda run: bool(run.settings.get("evaluation.task")))
+    return held_out.select(lambda run: kind(run.settings) in kinds)
 
 
 def tile_pair(dataset: Dataset) -> tuple[str, str]:
@@ -101,8 +96,10 @@ def tile_pair(dataset: Dataset) -> tuple[str, str]:
 
 def _tiled(dataset: Dataset) -> Dataset:
     """Return uncorrected QR, and Haar beside it, on the same two tiled projections."""
-    found = _runs(*_UNREWARDED, keep=lambda s: _family(s) in ("haar", "qr"))(dataset)
-    raw = found.select(lambda run: _qr(run.settings))
+    haar_or_qr = (_with(family="haar"), _QR)
+    keep = _runs(*_UNREWARDED, keep=lambda s: any(each(s) for each in haar_or_qr))
+    found = keep(dataset)
+    raw = found.select(lambda run: _QR(run.settings))
     if not raw.runs:
         return raw
     pair = {*tile_pair(raw)}
@@ -113,17 +110,13 @@ def _sign_contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
     tile, minus = tile_pair(dataset)
     turned: dict[str, Any] = {"on": minus, "minus": tile}
     haar: dict[str, Any] = {"along": "projection.family", "reference": "haar"}
-    chance: dict[str, Any] = {"minus": "chance", "turned": True}
+    chance: dict[str, Any] = {"on": tile, "minus": "chance", "turned": True}
+    cards = _with(family="qr", length=1, cards=True)
     return (
-        Contrast(what="on tile, ℓ > 1 minus ℓ = 1", first=_qr, on=tile, **_ALONG),
-        Contrast(what="minus tile minus tile", first=_rp_with_qr, **turned),
-        Contrast(what="the same minus that of Haar", first=_rp, **turned, **haar),
-        Contrast(
-            what="chance minus tile",
-            first=lambda s: _rp_with_qr(s) and _cards(s),
-            on=tile,
-            **chance,
-        ),
+        Contrast(what="on tile, ℓ > 1 minus ℓ = 1", first=_QR, on=tile, **_ALONG),
+        Contrast(what="minus tile minus tile", first=_RP_WITH_QR, **turned),
+        Contrast(what="the same minus that of Haar", first=_RP, **turned, **haar),
+        Contrast(what="chance minus tile", first=cards, **chance),
     )
 
 
@@ -146,21 +139,16 @@ def _sign_values(cells: Cells) -> dict[str, str]:
     key, runs = next(iter(cells.runs.items()))
     levels, (tile, minus) = cells.levels(key), tile_pair(Dataset(runs))
 
-    def told(name: str, family: str, redraw: int = 0) -> str:
-        wanted = {"projection.family": family, "redraw_every": redraw}.items()
-        return earned(
-            cells, name, lambda s: wanted <= s.items() and s["projection.length"] == 1
-        )
+    def told(name: str, family: str, redrawn: bool = False) -> str:
+        return earned(cells, name, _with(length=1, family=family, redrawn=redrawn))
 
     paper = PAPER_RESULTS.get((task, "RP", str(cells.get(key, "memory"))))
     return {
-        "qr_tile": told(tile, "qr"),
-        "qr_minus": told(minus, "qr"),
-        "haar_tile": told(tile, "haar"),
-        "haar_minus": told(minus, "haar"),
-        "redrawn": told(tile, "qr", 1),
-        "paper": value_of(paper.raw.mean / 16 if paper else math.nan),
-        "chance": value_of(levels.chance / levels.n_trials),
+        **{f"{family}_tile": told(tile, family) for family in ("qr", "haar")},
+        **{f"{family}_minus": told(minus, family) for family in ("qr", "haar")},
+        "redrawn": told(tile, "qr", redrawn=True),
+        "paper": number_text(paper.raw / 16 if paper else math.nan),
+        "chance": number_text(levels.chance / levels.n_trials),
     }
 
 
@@ -176,19 +164,18 @@ def _trial_values(cells: Cells) -> dict[str, str]:
     runs = (run for group in cells.runs.values() for run in group)
     tables = [last(run.metrics[name].T) for run in runs if name in run.metrics]
     first, *_, final = np.nanmean(tables, axis=0) if tables else (math.nan, math.nan)
-    ends = {"first": value_of(first), "last": value_of(final)}
+    ends = {"first": number_text(first), "last": number_text(final)}
     return {**ends, "blanked": earned(cells, "zero")}
 
 
 _SIGNS, _NORMS = ("minus_tile_unit", "tile_unit"), ("minus_tile", "minus_tile_unit")
 _RANDOM, _BLANKED = ("random",), ("random", "zero")
-_SIGN = _runs(Kind.RAW_QR, keep=_rp_with_qr, maps=_SIGNS)
-_NORM = _runs(Kind.RAW_QR, keep=_rp_with_qr, maps=_NORMS)
-_HAAR = _runs(
-    Kind.NO_REWARD, keep=lambda s: _family(s) == "haar" and _redrawn(s), maps=_RANDOM
-)
-_FIXED = _runs(*_UNREWARDED, keep=lambda s: not _redrawn(s), maps=_BLANKED)
-_CARDS = _runs(*_UNREWARDED, keep=_cards, maps=_RANDOM)
+_SIGN = _runs(Kind.RAW_QR, keep=_RP_WITH_QR, maps=_SIGNS)
+_NORM = _runs(Kind.RAW_QR, keep=_RP_WITH_QR, maps=_NORMS)
+_AS_WRITTEN = _with(family="haar", redrawn=True)
+_HAAR = _runs(Kind.NO_REWARD, keep=_AS_WRITTEN, maps=_RANDOM)
+_FIXED = _runs(*_UNREWARDED, keep=_with(redrawn=False), maps=_BLANKED)
+_CARDS = _runs(*_UNREWARDED, keep=_with(cards=True), maps=_RANDOM)
 _ADAPTING = _runs(Kind.IN_CONTEXT, maps=_BLANKED)
 _IN_CONTEXT = _runs(Kind.IN_CONTEXT, maps=_RANDOM)
 

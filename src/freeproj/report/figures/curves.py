@@ -6,14 +6,11 @@ Lines are means over seeds, bands 95 % intervals of that mean, from three seeds 
   a column of panels per task, a row per memory and whatever else the runs vary.
 - `cartpole-curves` (Fig. 3): one task, training beside held out. Training returns count
   what ended while collecting, held-out ones the first episode of every environment.
-- `adaptation` (beyond the paper): the return of trial 1, 2, … within an episode, in the
-  last evaluation. Weights are frozen and trials restart alike, so whatever rises from
-  left to right was learned from the trials before.
-- `study`: all configurations of a task in one panel, named by the settings that vary;
-  returns per trial, on random projections where the runs were tested on them.
-- `invariant`: returns on unseen projections against steps of training, five agents in
-  each task: one that sees the frame's coordinates; ordinary ones, trained with RP and
-  with FRP; one without a projection; one that never gets an observation.
+- `adaptation`: the return of trial 1, 2, … in the last evaluation. Weights are frozen
+  and trials restart alike, so what rises was learned from the trials before.
+- `study`: all configurations of a task in one panel, named by the settings that vary.
+- `invariant`: returns on unseen projections against steps of training, with a frame,
+  with RP and FRP, without a projection, and without an observation.
 """
 
 from collections.abc import Mapping
@@ -56,10 +53,8 @@ def compute(
     cells = need_runs(dataset, protocol)
     known = list(dict.fromkeys(cells.task(key) for key in cells.runs))
     if task and task not in known:
-        raise ValueError(
-            f"No {task} in these runs. Tasks there: {', '.join(known)}; choose one "
-            "with --set task=NAME."
-        )
+        there = f"Tasks there: {', '.join(known)}; choose one with --set task=NAME."
+        raise ValueError(f"No {task} in these runs. {there}")
     if task:
         cells = cells.where(lambda key: cells.task(key) == task)
     if show == "trials":
@@ -69,12 +64,8 @@ def compute(
     if show == "study":
         on = on or dataset.test_map
         numbers = curve_numbers(cells, on=on)
-        names = {
-            cells.label(key): labels.settings_text(
-                {axis: cells.settings(key)[axis] for axis in cells.varied("task")}
-            )
-            for key in cells.runs
-        }
+        same = {*cells.axes} - {*cells.varied("task")}
+        names = {cells.label(key): cells.label(key, *same) for key in cells.runs}
         lines = [names[name] or "all runs" for name in numbers["name"].tolist()]
         return one_panel(numbers, lines) | {"on": np.array(labels.map_title(on))}
     if show != "both":

@@ -31,11 +31,14 @@ class Report(NamedTuple):
 class _Job(NamedTuple):
     """A figure to draw, and from what."""
 
-    name: str
-    kind: str  # `own`, `published` or `analyses`
     spec: FigureSpec
+    kind: str  # `own`, `published` or `analyses`
     folder: Path
     studies: Sequence[Dataset | None]  # to try, best first; analyses need none
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
 
 
 def make_report(
@@ -57,8 +60,7 @@ def make_report(
         questions: further questions for the own runs, as `module:attribute`.
         follow: yields the figures as they are worked on, for a progress display.
     """
-    out = Path(out)
-    own = None if runs is None else _read_own(runs)
+    out, own = Path(out), None if runs is None else _read_own(runs)
     if published is None:
         published = [] if own is not None else shipped()
     specs = [find(name) for name in only or FIGURES]
@@ -76,10 +78,10 @@ def make_report(
     rest = content.analyses_part(drawn["analyses"])
     page = write_page(out / "report.html", known, mine, rest, missing)
     there = [part for part in (mine, known, rest) if part is not None]
-    first = [answer for part in there for answer in part.opening]
+    told = [answer for part in there for answer in part.opening]
     others = [answer for part in there for answer in part.claims.values()]
-    told = [a for a in others if a.status == "answered" and a not in first]
-    return Report(page, (*first, *told), missing)
+    told += [a for a in others if a.status == "answered" and a not in told]
+    return Report(page, tuple(told), missing)
 
 
 def shipped() -> list[Dataset]:
@@ -91,10 +93,8 @@ def _read_own(runs: str | Path) -> Dataset:
     dataset = read_dataset(runs)
     if not dataset.runs:
         aside = f" ({len(dataset.set_aside)} set aside)" if dataset.set_aside else ""
-        raise ValueError(
-            f"{runs} holds no runs{aside}; `freeproj sweep quick --out {runs}` makes "
-            "some."
-        )
+        makes = f"`freeproj sweep quick --out {runs}` makes some"
+        raise ValueError(f"{runs} holds no runs{aside}; {makes}.")
     return dataclasses.replace(dataset, meta={**dataset.meta, "study": str(runs)})
 
 
@@ -104,15 +104,15 @@ def _jobs(
     jobs = []
     for spec in specs:
         if not spec.needs_runs:
-            jobs.append(_Job(spec.name, "analyses", spec, out, [None]))
+            jobs.append(_Job(spec, "analyses", out, [None]))
             continue
         if studies and not spec.own:
             best = sorted(  # the study that it shows best, then those with most runs
                 studies, key=lambda s: (s.meta.get("study") != spec.study, -len(s))
             )
-            jobs.append(_Job(spec.name, "published", spec, out / "published", best))
+            jobs.append(_Job(spec, "published", out / "published", best))
         if own is not None:
-            jobs.append(_Job(spec.name, "own", spec, out, [own]))
+            jobs.append(_Job(spec, "own", out, [own]))
     return jobs
 
 
@@ -125,11 +125,10 @@ def _draw(job: _Job) -> tuple[Picture | None, str]:
         try:
             make_figure(job.name, png, dataset=study, beside=[".svg"], keep=True)
         except Exception as error:
-            lacking = study is not None and isinstance(error, ValueError)
-            if job.name in OURS and not lacking:
+            expected = isinstance(error, ValueError)
+            if job.name in OURS and not (expected and study is not None):
                 raise
-            # A guest's error gets its kind named.
-            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            kind = "" if expected else f"{type(error).__name__}: "  # a guest's error
             why = why or kind + " ".join(str(error).split())[:300]
         else:
             source = "" if study is None else str(study.meta.get("study", ""))
@@ -146,4 +145,4 @@ def _earlier(out: Path, drawn: Sequence[Picture]) -> list[Picture]:
 
 
 def _is_there(png: Path) -> bool:
-    return png.exists() and png.with_suffix(".npz").exists()
+    return all(png.with_suffix(end).exists() for end in (".png", ".svg", ".npz"))

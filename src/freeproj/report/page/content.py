@@ -17,7 +17,7 @@ from freeproj.findings.answers import Answer
 from freeproj.findings.claims import ask_analyses, ask_published, ask_runs
 from freeproj.findings.comparing import compare_axes
 from freeproj.findings.facts import StudyFacts, study_facts
-from freeproj.report.figures import FigureSpec, render
+from freeproj.report.figures import FigureSpec
 from freeproj.report.tables import TABLES, make_table
 from freeproj.report.tables.grid import Grid
 from freeproj.storage.saved import Numbers, load_numbers
@@ -51,11 +51,7 @@ class Picture:
 
         The background is transparent, so that the page's own shows, light or dark.
         """
-        svg, numbers = self.png.with_suffix(".svg"), self.png.with_suffix(".npz")
-        if svg.is_file() and svg.stat().st_mtime_ns >= numbers.stat().st_mtime_ns:
-            drawn = svg.read_bytes()
-        else:
-            drawn = render(self.spec, self.numbers, ".png", ".svg")[1]
+        drawn = self.png.with_suffix(".svg").read_bytes()
         # Cut to hundredths of a point, but not below 1, where numbers may scale glyphs.
         shorter = re.sub(rb"\b([1-9]\d*\.\d\d)\d+", rb"\1", drawn)
         return f"data:image/svg+xml;base64,{base64.b64encode(shorter).decode()}"
@@ -82,11 +78,9 @@ class Part:
 
     def in_section(self, *sections: str) -> list[Picture | Answer]:
         """Return figures and answers of sections, figures first."""
-        claims = [claim for claim in self.claims.values() if not claim.missing]
-        return [
-            *(picture for picture in self.pictures if picture.spec.section in sections),
-            *(claim for claim in claims if claim.section in sections),
-        ]
+        drawn = [each for each in self.pictures if each.spec.section in sections]
+        said = [each for each in self.claims.values() if each.section in sections]
+        return [*drawn, *(claim for claim in said if not claim.missing)]
 
     @property
     def others(self) -> list[Picture | Answer]:

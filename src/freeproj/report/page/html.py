@@ -84,40 +84,30 @@ def forests(findings: Sequence[Finding]) -> list[SimpleNamespace]:
 
 def _forest(unit: str, lines: tuple, findings: list[Finding]) -> SimpleNamespace:
     known = [finding for finding in findings if math.isfinite(finding.value)]
-    places = [end for each in findings for end in (each.value, *_ends(each))]
+    without: dict[str, list[str]] = {}
+    for finding in (each for each in findings if not math.isfinite(each.value)):
+        why = f"{finding.basis} {finding.remark}".strip()
+        without.setdefault(why, []).append(finding.about)
+    places = [end for each in findings for end in (each.value, *each.ends)]
     finite = [place for place in (*places, *lines, 0.0) if math.isfinite(place)]
     low, high = min(finite), max(finite)
     room = 0.04 * ((high - low) or 1.0)
     start, span = low - room, (high - low) + 2 * room
-    share = HEADROOM in unit
+    scale, sign = (100, " %") if HEADROOM in unit else (1, "")
 
     def at(place: float) -> float:
         return round(100 * (place - start) / span, 2)
 
-    without: dict[str, list[str]] = {}
-    for finding in findings:
-        if not math.isfinite(finding.value):
-            why = f"{finding.basis} {finding.remark}".strip()
-            without.setdefault(why, []).append(finding.about)
-    scale, sign = (100, " %") if share else (1, "")
-    ticks = [
-        (at(mark), _minus(f"{scale * mark:.3g}{sign}"))
-        for mark in (_ticks(start, start + span) if known else ())
-    ]
+    marks = _ticks(start, start + span) if known else []
+    ticks = [(at(mark), _minus(f"{scale * mark:.3g}{sign}")) for mark in marks]
     bars = []
     for each in known:
-        left, right = (e if math.isfinite(e) else each.value for e in _ends(each))
-        text, ends = _texts(each, share)
+        left, right = (e if math.isfinite(e) else each.value for e in each.ends)
+        text, ends = _texts(each, scale, sign)
         place = {"value": at(each.value), "low": at(left), "high": at(right)}
         bars.append(SimpleNamespace(finding=each, text=text, range=ends, **place))
     plot = {"thresholds": [at(each) for each in lines], "bars": bars, "ticks": ticks}
     return SimpleNamespace(unit=unit, without=without, **plot)
-
-
-def _ends(finding: Finding) -> tuple[float, float]:
-    """Return the ends of the interval; nan if there are too few seeds for one."""
-    low, high = (finding.interval or (math.nan, math.nan))[:2]
-    return low, high
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -128,17 +118,15 @@ def _ticks(low: float, high: float) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step) + 1)]
 
 
-def _texts(finding: Finding, share: bool) -> tuple[str, str]:
+def _texts(finding: Finding, scale: int, unit: str) -> tuple[str, str]:
     """Write value and interval, with enough decimals to tell the ends apart."""
-    scale, unit = (100, " %") if share else (1, "")
-    low, high = _ends(finding)
+    low, high = finding.ends
     width = scale * (high - low) if high > low else scale * abs(finding.value)
     digits = max(0, 1 - math.floor(math.log10(width / 3))) if width > 0 else 2
-    digits = min(digits, 1) if share else digits
+    digits = min(digits, 1) if unit else digits
 
     def text(value: float) -> str:
-        rounded = round(scale * value, digits) + 0.0  # no -0.0
-        return _minus(f"{rounded:.{digits}f}")
+        return _minus(f"{scale * value:z.{digits}f}")
 
     ends = "no interval" if math.isnan(low) else f"[{text(low)}, {text(high)}]{unit}"
     return text(finding.value) + unit, ends

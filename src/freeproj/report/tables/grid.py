@@ -5,7 +5,6 @@ a terminal that is too narrow some columns are left out, and a note names them.
 """
 
 import io
-import math
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -17,11 +16,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from freeproj.findings.labels import number_text
 from freeproj.stats.intervals import Summary
 from freeproj.storage.names import printable
 
 __all__ = ["NONE", "NOTES", "Column", "Grid", "Row", "flat_summary", "interval_text"]
-__all__ += ["number_text", "span_text", "to_latex", "to_markdown", "to_terminal"]
+__all__ += ["span_text", "to_latex", "to_markdown", "to_terminal"]
 
 NONE = "–"  # no data; a note says why
 NOTES = tomllib.loads((Path(__file__).parent / "notes.toml").read_text("utf-8"))
@@ -38,17 +38,10 @@ _TABULAR = (
 )
 
 
-def number_text(value: float, digits: int = 2) -> str:
-    """Write a number with some decimals, and no data as a dash."""
-    return NONE if math.isnan(value) else f"{value:z.{digits}f}"  # z: no -0.00
-
-
 def interval_text(summary: Summary) -> str:
     """Write the 95 % interval; a dash below three seeds."""
-    if summary.interval is None:
-        return NONE
-    low, high = map(number_text, summary.interval[:2])
-    return f"[{low}, {high}]"
+    low, high = map(number_text, summary.ends)
+    return NONE if summary.interval is None else f"[{low}, {high}]"
 
 
 def span_text(numbers: Iterable[int]) -> str:
@@ -59,9 +52,8 @@ def span_text(numbers: Iterable[int]) -> str:
 
 def flat_summary(name: str, summary: Summary, *fields: str) -> dict[str, Any]:
     """Return plain columns of a summary: its interval and these fields."""
-    low, high = (summary.interval or (math.nan, math.nan))[:2]
     found = {f"{name}_{field}": getattr(summary, field) for field in fields}
-    return found | {f"{name}_low": low, f"{name}_high": high}
+    return found | {f"{name}_low": summary.ends[0], f"{name}_high": summary.ends[1]}
 
 
 Row = tuple[str, ...]

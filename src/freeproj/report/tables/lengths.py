@@ -12,11 +12,11 @@ from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import make_cells
-from freeproj.findings.labels import axis_name, run_counts, short_value
+from freeproj.findings.labels import axis_name, number_text, run_counts, short_value
 from freeproj.findings.numbers import PAPER_LENGTHS
 from freeproj.report.tables import grid
-from freeproj.report.tables.grid import NONE, Column, Grid, number_text
-from freeproj.stats import HalfChoice, Summary, half_choice, summarise
+from freeproj.report.tables.grid import NONE, Column, Grid
+from freeproj.stats import Summary, half_choice, summarise
 
 __all__ = ["LengthRecord", "make_grid", "records"]
 
@@ -27,52 +27,40 @@ class LengthRecord:
 
     settings: dict[str, Any]  # without ℓ
     scores: Mapping[int, Summary]  # over seeds
-    choice: HalfChoice  # of the best ℓ > 1; its gains are those over ℓ = 1
-
-    @property
-    def paper(self) -> int | None:
-        """The paper's ℓ*, by its test MMER."""
-        task, memory = self.settings["task"], self.settings["memory"]
-        return PAPER_LENGTHS.get((str(task), str(memory)))
-
-    @property
-    def best(self) -> int | None:
-        """The length with the largest mean."""
-        means = {ell: each.mean for ell, each in self.scores.items() if each.n}
-        return max(means, key=means.__getitem__) if means else None
-
-    @property
-    def chosen(self) -> str:
-        """The best ℓ > 1 of each half of the seeds."""
-        return " / ".join(str(ell) for ell in self.choice.choices if ell is not None)
+    best: int | None  # the length with the largest mean
+    paper: int | None  # the paper's ℓ*, by its test MMER
+    chosen: str  # the best ℓ > 1 of each half of the seeds
+    gain: float  # of these over ℓ = 1, on the other half
 
     def flat(self) -> dict[str, Any]:
         """Return plain columns; means and seeds as `ℓ:value` lists."""
         scores = self.scores.items()
         return {
             **self.settings,
-            "best": self.best,
-            "paper": self.paper,
+            **{"best": self.best, "paper": self.paper},
             "means": " ".join(f"{ell}:{s.mean:.4g}" for ell, s in scores if s.n),
             "seeds": " ".join(f"{ell}:{s.n}" for ell, s in scores),
-            "chosen": self.chosen,
-            "held_out_difference": self.choice.mean,
+            **{"chosen": self.chosen, "held_out_difference": self.gain},
         }
 
 
 def records(dataset: Dataset, protocol: str = "projection") -> list[LengthRecord]:
     """Return the word lengths of every group of cells that differ in ℓ only."""
-    cells = make_cells(dataset, protocol)
-    found = []
+    cells, found = make_cells(dataset, protocol), []
     for keys in cells.families().values():
         scores = {ell: cells.scores(key) for ell, key in sorted(keys.items())}
         longer = {ell: each for ell, each in scores.items() if ell > 1}
-        choice = HalfChoice((None, None), {})
+        chosen, gain = "", math.nan
         if longer and 1 in scores:
             choice = half_choice(longer, scores[1])
+            chosen = " / ".join(str(ell) for ell in choice.choices if ell is not None)
+            gain = choice.mean
         settings = cells.settings(next(iter(keys.values())), "projection.length")
         means = {ell: summarise([*each.values()]) for ell, each in scores.items()}
-        found.append(LengthRecord(settings, means, choice))
+        seen = {ell: each.mean for ell, each in means.items() if each.n}
+        best = max(seen, key=seen.__getitem__) if seen else None
+        paper = PAPER_LENGTHS.get((str(settings["task"]), str(settings["memory"])))
+        found.append(LengthRecord(settings, means, best, paper, chosen, gain))
     return found
 
 
@@ -89,7 +77,7 @@ def make_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     rows = []
     for record in records:
         means = {ell: each.mean for ell, each in record.scores.items()}
-        gain = number_text(record.choice.mean)
+        gain = number_text(record.gain)
         row = (
             *(short_value(axis, record.settings[axis]) for axis in axes),
             *(str(record.paper or NONE), str(record.best or NONE)),

@@ -18,9 +18,10 @@ from freeproj.experiments.measures import map_of
 from freeproj.findings import labels
 from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.figure_numbers import MAPS, trial_summary
+from freeproj.findings.labels import number_text
 from freeproj.findings.numbers import PAPER_RESULTS, Levels, PaperResult
 from freeproj.report.tables import grid
-from freeproj.report.tables.grid import NONE, Column, Grid, Row, number_text
+from freeproj.report.tables.grid import NONE, Column, Grid, Row
 from freeproj.stats.intervals import Summary, summarise
 
 __all__ = ["MapRecord", "map_records", "maps_grid"]
@@ -45,7 +46,7 @@ class MapRecord:
 
     def of_paper(self, score: str) -> float:
         """Return the paper's `raw` or `mmer` for one of its 16 trials; nan without."""
-        return math.nan if self.paper is None else getattr(self.paper, score).mean / 16
+        return math.nan if self.paper is None else getattr(self.paper, score) / 16
 
     def flat(self) -> dict[str, Any]:
         """Return plain columns, for CSV and JSON."""

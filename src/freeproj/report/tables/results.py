@@ -22,11 +22,12 @@ from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.asking import ask
 from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.contrasts import uses_observation
+from freeproj.findings.labels import number_text
 from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS, Levels
 from freeproj.findings.questions import Contrast, Question
 from freeproj.findings.selection import kind
 from freeproj.report.tables import grid
-from freeproj.report.tables.grid import NONE, Column, Grid, Row, number_text, span_text
+from freeproj.report.tables.grid import NONE, Column, Grid, Row, span_text
 from freeproj.stats import ChanceLine, chance_lines
 from freeproj.stats.intervals import Summary, summarise
 
@@ -58,7 +59,7 @@ class ResultRecord:
         """Return plain columns, for CSV and JSON."""
         keys = ("n", "mean", "std", "median", "iqm")
         gap, chance = self.difference, self.by_chance
-        low, high, *_ = (gap and gap.interval) or (_NAN, _NAN)
+        low, high = gap.ends if gap else (_NAN, _NAN)
         levels = ("chance", "blind", "headroom", "ceiling")
         return {
             **self.settings,
@@ -210,8 +211,8 @@ def _paper_rows(records: Sequence[ResultRecord]) -> list[tuple[str, float, float
             if result := PAPER_RESULTS.get((task, name, memory)):
                 length = 1 if name == "RP" else PAPER_LENGTHS[task, memory]
                 label = f"paper {name} ℓ={length} {memory.upper()}"
-                mmer = result.mmer.mean if n_trials == 16 else _NAN
-                found.append((label, result.raw.mean * n_trials / 16, mmer))
+                mmer = result.mmer if n_trials == 16 else _NAN
+                found.append((label, result.raw * n_trials / 16, mmer))
     return found
 
 
@@ -229,8 +230,7 @@ def _row(record: ResultRecord, axes: Sequence[str], with_memory: bool) -> Row:
         _difference(record),
         {True: "yes", False: "no", None: NONE}[record.uses_observation],
         number_text(mmer.mean) + f" ± {number_text(mmer.std)}" * (mmer.n > 1),
-        number_text(score.median),
-        number_text(score.iqm),
+        *map(number_text, (score.median, score.iqm)),
         span_text(record.budget),
         NONE if math.isnan(record.unfinished) else f"{record.unfinished:.0%}",
     )
