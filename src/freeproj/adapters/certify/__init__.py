@@ -10,7 +10,6 @@ decides what may be said; `Certificate` has the table, and writes it as a card.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -39,7 +38,6 @@ def certify(
     deterministic: bool = True,
     seed: int = 0,
     name: str = "",
-    report: Callable[[str], None] | None = None,
 ) -> Certificate:
     """Play a policy under projections it has never seen, and say whether it adapts.
 
@@ -63,7 +61,6 @@ def certify(
             sees `frame` + 1 numbers; 0: none.
         deterministic: take the likeliest action, for policies trained elsewhere.
         name: what to call the agent.
-        report: called with the name of each condition before it is played.
     """
     if n_episodes < FEWEST_EPISODES:
         raise ValueError(
@@ -81,12 +78,12 @@ def certify(
         )
     arena = open_arena(env, n_episodes)
     how = {"dim": dim, "scale": scale, "frame": frame, "deterministic": deterministic}
-    player = as_player(policy, arena, env=env, **how)
+    player = as_player(policy, arena, env, **how)
     habits = player.habits
     n_trials = n_trials or habits.n_trials or _TRIALS
     same = habits.same_start if same_start is None else same_start
     plan = Plan(n_episodes, n_trials, same, seed)
     with threadpool_limits(1):  # for small networks threads only wait for each other
-        episodes = play_all(player, arena, plan, report)
+        returns = play_all(player, arena, plan)
     shown = name or player.name
-    return certificate(shown, arena.name, player.input_dim, seed, episodes)
+    return certificate(shown, arena.name, player.input_dim, seed, returns)

@@ -16,6 +16,7 @@ steps the copies that are being played. Both return what every copy shows.
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -48,45 +49,39 @@ class TaskArena:
         self._step = jax.jit(jax.vmap(task.step, in_axes=(0, 0, 0, None)))
         self._state: Any = None
         self._shown = np.zeros((n_copies, self.obs_dim), np.float32)
-        self._noises = np.zeros(n_copies, np.uint32)
-        self._times = np.zeros(n_copies, np.uint32)
+        self._noises = self._times = np.zeros(n_copies, np.uint32)
 
     def begin(self, starts: _Seeds, noises: _Seeds, where: _Mask) -> _Shown:
-        shown, state = self._reset(_keys(starts, np.zeros_like(starts)), self._params)
-        if self._state is not None:
-            state = _chosen(where, state, self._state)
-        self._state = state
+        keys = _keys(np.uint32(starts), np.zeros(self.n_copies, np.uint32))
+        shown, state = self._reset(keys, self._params)
+        old = state if self._state is None else self._state
+        self._state = _chosen(where, state, old)
         self._shown = np.where(where[:, None], shown, self._shown)
-        self._noises = np.where(where, noises, self._noises)
+        self._noises = np.where(where, np.uint32(noises), self._noises)
         self._times = np.where(where, 0, self._times)
         return self._shown
 
     def step(self, actions: np.ndarray, where: _Mask) -> tuple[_Shown, Any, _Mask]:
         # All move; the copies that are not played have ended, and stay as they are.
-        keys = _keys(self._noises, self._times + 1)
+        self._times = self._times + np.uint32(1)
+        keys = _keys(self._noises, self._times)
         found = self._step(keys, self._state, jnp.asarray(actions), self._params)
         shown, self._state, rewards, terminated, truncated, _ = found
-        self._times = self._times + 1
         self._shown = np.asarray(shown, np.float32)
         ended = np.asarray(terminated) | np.asarray(truncated)
         return self._shown, np.where(where, rewards, 0.0), ended & where
 
 
 @jax.jit
-def _keys(seeds, numbers):
-    """Return a key for each pair of a seed and a number."""
-    fold = jax.vmap(
-        lambda seed, number: jax.random.fold_in(jax.random.key(seed), number)
-    )
-    return fold(jnp.asarray(seeds, jnp.uint32), jnp.asarray(numbers, jnp.uint32))
+@jax.vmap
+def _keys(seed, number):
+    return jax.random.fold_in(jax.random.key(seed), number)
 
 
 @jax.jit
+@jax.vmap
 def _chosen(where, new, old):
-    def choose(a, b):
-        return jnp.where(where.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
-
-    return jax.tree.map(choose, new, old)
+    return jax.tree.map(lambda a, b: jnp.where(where, a, b), new, old)
 
 
 class GymArena:
@@ -102,7 +97,7 @@ class GymArena:
         self.name = spec.id if spec is not None else type(first.unwrapped).__name__
         self._most = getattr(spec, "max_episode_steps", None) or _MOST_STEPS
         space = first.observation_space
-        self._flatten = lambda observation: flatten_one(space, observation)
+        self._flatten = functools.partial(flatten_one, space)
         self.obs_dim = flat_space(space).shape[0]
         self.action_space = space_of(first.action_space)
         self._times = np.zeros(n_copies, int)
@@ -110,26 +105,22 @@ class GymArena:
 
     def begin(self, starts: _Seeds, noises: _Seeds, where: _Mask) -> _Shown:
         # A seed decides the start and all that follows.
-        shown = self._shown.copy()
+        self._shown = self._shown.copy()
         for index in np.flatnonzero(where):
             first, _ = self._envs[index].reset(seed=int(starts[index]))
-            shown[index], self._times[index] = self._flatten(first), 0
-        self._shown = shown
-        return shown
+            self._shown[index], self._times[index] = self._flatten(first), 0
+        return self._shown
 
     def step(self, actions: np.ndarray, where: _Mask) -> tuple[_Shown, Any, _Mask]:
-        shown, rewards = self._shown.copy(), np.zeros(self.n_copies)
-        ended = np.zeros(self.n_copies, bool)
+        self._shown, self._times = self._shown.copy(), self._times + where
+        rewards, ended = np.zeros(self.n_copies), where & (self._times >= self._most)
         for index in np.flatnonzero(where):
             env = self._envs[index]
-            observation, reward, over, late, _ = env.step(
-                self._own(env.action_space, actions[index])
-            )
-            self._times[index] += 1
-            shown[index], rewards[index] = self._flatten(observation), reward
-            ended[index] = over or late or self._times[index] >= self._most
-        self._shown = shown
-        return shown, rewards, ended
+            own = self._own(env.action_space, actions[index])
+            observation, rewards[index], over, late, _ = env.step(own)
+            self._shown[index] = self._flatten(observation)
+            ended[index] |= over or late
+        return self._shown, rewards, ended
 
     def _own(self, space: Any, action: Any) -> Any:
         """Return an action as the environment takes it."""
@@ -161,12 +152,12 @@ def open_arena(env: Any, n_copies: int) -> Arena:
             spec = gym.spec(env)
         except gym.error.Error as error:
             raise ValueError(f"No task or environment {env!r}: {error}") from error
+    else:
+        spec = copy.deepcopy(getattr(env, "spec", None))
+    if spec is not None:
         return GymArena(lambda: gym.make(spec, disable_env_checker=True), n_copies)
     if isinstance(env, gym.Env):
-        if env.spec is None:
-            return GymArena(lambda: env, 1)
-        kept = copy.deepcopy(env.spec)
-        return GymArena(lambda: gym.make(kept, disable_env_checker=True), n_copies)
+        return GymArena(lambda: env, 1)
     if callable(env):
         return GymArena(env, n_copies)
     raise TypeError(
@@ -190,7 +181,6 @@ def space_of(space: Any) -> Box | Discrete:
     if isinstance(space, gym.spaces.Discrete):
         return Discrete(int(space.n))
     if isinstance(space, gym.spaces.Box):
-        return Box(
-            tuple(space.low.ravel().tolist()), tuple(space.high.ravel().tolist())
-        )
+        low, high = (tuple(side.ravel().tolist()) for side in (space.low, space.high))
+        return Box(low, high)
     raise ValueError(f"Actions must be Discrete or a Box, got {space}.")

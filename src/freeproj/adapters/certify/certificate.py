@@ -5,20 +5,14 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from freeproj.adapters.certify.playing import Episodes
-from freeproj.adapters.certify.rule import (
-    REQUIREMENTS,
-    VERDICTS,
-    Estimate,
-    Finding,
-    Row,
-    judge,
-    table,
-)
+from freeproj.adapters.certify import rule
+from freeproj.adapters.certify.playing import Returns
+from freeproj.adapters.certify.rule import Finding, Row
 from freeproj.storage.files import write_atomically
 from freeproj.storage.names import suggestion
 
@@ -58,11 +52,11 @@ class Certificate:
 
     def meets(self, requirement: str) -> bool:
         """Whether the verdict meets `uses`, `adapts` or `invariant`."""
-        if requirement not in REQUIREMENTS:
-            known = ", ".join(REQUIREMENTS)
-            near = suggestion(requirement, REQUIREMENTS)
-            raise ValueError(f"No requirement {requirement!r}.{near} Known: {known}.")
-        return self.verdict in REQUIREMENTS[requirement]
+        known = rule.REQUIREMENTS
+        if requirement not in known:
+            near, names = suggestion(requirement, known), ", ".join(known)
+            raise ValueError(f"No requirement {requirement!r}.{near} Known: {names}.")
+        return self.verdict in known[requirement]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; what is missing is None."""
@@ -71,8 +65,8 @@ class Certificate:
     def to_markdown(self) -> str:
         """Return the card in Markdown."""
         head, *lines = _cells(self)
-        rule = ["---", "---", *["---:"] * (len(head) - 2)]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *lines))
+        under = ["---", "---", *["---:"] * (len(head) - 2)]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in (head, under, *lines))
         return f"# {self._title}\n\n**{self.sentence}**\n\n{table}\n\n{_note(self)}\n"
 
     def to_html(self) -> str:
@@ -124,29 +118,21 @@ class Certificate:
 
 
 def certificate(
-    agent: str, task: str, input_dim: int, seed: int, episodes: Episodes
+    agent: str, task: str, input_dim: int, seed: int, returns: Mapping[str, Returns]
 ) -> Certificate:
-    """Judge the episodes of an agent."""
-    n_episodes, n_trials = episodes.returns["plain"].shape
-    rows, finding = table(episodes), judge(episodes.returns)
-    return Certificate(
-        agent=agent,
-        task=task,
-        n_episodes=n_episodes,
-        n_trials=n_trials,
-        input_dim=input_dim,
-        seed=seed,
-        verdict=finding.verdict,
-        sentence=_sentence({row.name: row for row in rows}, finding, n_episodes),
-        rows=rows,
-    )
+    """Judge what an agent earned in each trial."""
+    n_episodes, n_trials = returns["plain"].shape
+    rows, finding = rule.table(returns), rule.judge(returns)
+    sentence = _sentence({row.name: row for row in rows}, finding, n_episodes)
+    sizes = n_episodes, n_trials, input_dim, seed
+    return Certificate(agent, task, *sizes, finding.verdict, sentence, rows)
 
 
 def _sentence(rows: dict[str, Row], finding: Finding, n_episodes: int) -> str:
     """Say the verdict with the numbers that decided it."""
     verdict, reference = finding.verdict, rows[finding.reference]
     random, blanked = rows["random"], rows["blanked"]
-    says = VERDICTS[verdict].capitalize()
+    says = rule.VERDICTS[verdict].capitalize()
     if verdict == "ignores":
         return (
             f"{says}: it earns {_number(reference.value.mean)} a trial with it "
@@ -211,8 +197,7 @@ def _percent(value: float) -> str:
 
 def _plain(value: Any) -> Any:
     """Return plain values in which what is not finite is None."""
-    if isinstance(value, Row | Estimate):
-        value = value._asdict()
+    value = value._asdict() if hasattr(value, "_asdict") else value
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, tuple):

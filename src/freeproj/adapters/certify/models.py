@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from freeproj.storage.names import suggestion
-
-__all__ = ["ALGORITHMS", "load_model", "name_algorithm"]
+__all__ = ["ALGORITHMS", "load_model"]
 
 _SB3, _CONTRIB = "stable_baselines3", "sb3_contrib"
 ALGORITHMS = dict.fromkeys(("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3"), _SB3) | (
@@ -23,18 +21,14 @@ ALGORITHMS = dict.fromkeys(("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3"), _SB3) | 
 )
 
 
-def load_model(path: str | Path, algorithm: str = "") -> Any:
-    """Load a model; the algorithm is read from the file where none is given."""
-    path = Path(path)
-    name = algorithm or name_algorithm(_settings(path))
-    if name not in ALGORITHMS:
-        near, known = suggestion(name, ALGORITHMS), ", ".join(ALGORITHMS)
-        raise ValueError(f"No algorithm {name!r}.{near} Known: {known}.")
+def load_model(path: str | Path) -> Any:
+    """Load a model; the algorithm is read from the file."""
+    name = _algorithm(_settings(Path(path)))
     home = importlib.import_module(ALGORITHMS[name])
     return getattr(home, name).load(path, device="cpu")
 
 
-def name_algorithm(settings: Mapping[str, Any]) -> str:
+def _algorithm(settings: Mapping[str, Any]) -> str:
     """Return the algorithm that a model's settings belong to.
 
     The file does not name it, but its policy's module does, or its own settings do.

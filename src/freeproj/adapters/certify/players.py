@@ -17,9 +17,11 @@ from jaxtyping import Float
 from freeproj.adapters.certify.arenas import Arena, space_of
 from freeproj.envs import Discrete
 from freeproj.projection.frames import PlainFrame
-from freeproj.projection.maps import identity, tile
+from freeproj.projection.maps import tile
 
 __all__ = ["Habits", "Projected", "as_player"]
+
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 # Takes what is seen and the state, None at the start; returns actions and next state.
 _Ask = Callable[[np.ndarray, Any], tuple[Any, Any]]
@@ -28,8 +30,8 @@ _Ask = Callable[[np.ndarray, Any], tuple[Any, Any]]
 class Habits(NamedTuple):
     """How an agent was trained, as far as it matters for playing."""
 
-    dim: int = 0  # of the matrices that projections are rows of; 0: `input_dim`
-    scale: float = 1.0
+    dim: int  # of the matrices that projections are rows of
+    scale: float
     n_trials: int = 0  # 0: not known
     same_start: bool = False  # every trial of an episode starts from the same state
     has_words: bool = False  # can be played under the projections of its training
@@ -38,8 +40,8 @@ class Habits(NamedTuple):
 def as_player(
     policy: Any,
     arena: Arena,
-    *,
     env: Any,
+    *,
     dim: int,
     scale: float,
     frame: int,
@@ -55,9 +57,7 @@ def as_player(
         return policy.player(env)
     name, act = type(policy).__name__, getattr(policy, "act", policy)
     homes = [each.__module__ for each in type(policy).__mro__]
-    if callable(getattr(policy, "predict", None)) and hasattr(
-        policy, "observation_space"
-    ):
+    if hasattr(policy, "predict") and hasattr(policy, "observation_space"):
         _check_actions(policy, arena)
         start = functools.partial(_ask_model, policy, deterministic)
         dim = dim or (0 if frame else _input_dim(policy))
@@ -82,21 +82,14 @@ class Projected:
     """
 
     def __init__(
-        self,
-        name: str,
-        start: Callable[[int], _Ask],
-        input_dim: int,
-        scale: float,
-        k: int,
+        self, name: str, start: Callable[[int], _Ask], dim: int, scale: float, k: int
     ):
-        self.name, self.input_dim, self.habits = name, input_dim, Habits(scale=scale)
+        self.name, self.input_dim, self.habits = name, dim, Habits(dim, scale)
         self._start, self._size = start, k
 
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
         """Return the matrix through which the observation itself is seen."""
-        # Copies of the identity where there is room.
-        matrix = identity if obs_dim == self.input_dim else tile
-        return np.float32(self.habits.scale) * matrix(self.input_dim, obs_dim)
+        return np.float32(self.habits.scale) * tile(self.input_dim, obs_dim)
 
     def begin(self, n_episodes: int, matrices: Any, seed: int) -> None:
         """Begin an episode under each matrix; None: under those of the training."""
@@ -160,11 +153,7 @@ def _ask_module(module: Any, arena: Arena, sampled: bool, seed: int) -> _Ask:
 
     noise = torch.Generator().manual_seed(seed)
     taken = inspect.signature(module.forward).parameters.values()
-    by_place = (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    )
-    with_state = sum(each.kind in by_place for each in taken) > 1
+    with_state = sum(each.kind in _BY_PLACE for each in taken) > 1
 
     def ask(seen: np.ndarray, state: Any) -> tuple[np.ndarray, Any]:
         with torch.no_grad():

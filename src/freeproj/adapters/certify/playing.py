@@ -16,7 +16,7 @@ from freeproj.adapters.certify.arenas import Arena
 from freeproj.adapters.numpy_core import haar
 from freeproj.envs import Box, Discrete
 
-__all__ = ["CONDITIONS", "Episodes", "Plan", "play_all"]
+__all__ = ["CONDITIONS", "Plan", "Returns", "play_all"]
 
 # What an agent is played under, and what it sees there.
 CONDITIONS = {
@@ -26,22 +26,12 @@ CONDITIONS = {
     "minus": "the observation with its sign turned",
     "blanked": "zeros instead of the observation",
     "relabelled": "plain, actions in another order",
+    "beyond": "unseen projections, after the horizon",
 }
 _SIGNS = {"minus": -1.0, "blanked": 0.0}  # of the plain observation
 
-_Returns = Float[np.ndarray, "episodes trials"]
+Returns = Float[np.ndarray, "episodes trials"]
 _Numbers = Int[np.ndarray, " copies"]
-
-
-class Episodes(NamedTuple):
-    """Returns by condition: a row for each episode, a column for each trial.
-
-    `random` is played longer than the others: `beyond` has the trials after the
-    horizon.
-    """
-
-    returns: dict[str, _Returns]
-    beyond: _Returns
 
 
 class Plan(NamedTuple):
@@ -53,29 +43,25 @@ class Plan(NamedTuple):
     seed: int
 
 
-def play_all(
-    player: Any, arena: Arena, plan: Plan, report: Callable[[str], None] | None = None
-) -> Episodes:
-    """Play all conditions; `report` is told the name of each before it is played."""
+def play_all(player: Any, arena: Arena, plan: Plan) -> dict[str, Returns]:
+    """Play all conditions; return what each trial earned under each."""
     if player.input_dim < arena.obs_dim:
         raise ValueError(
             f"The policy sees {player.input_dim} entries, fewer than the "
             f"{arena.obs_dim} of {arena.name}: no projection keeps them all."
         )
-    returns = {}
-    for name in CONDITIONS:
-        if name == "trained" and not player.habits.has_words:
-            continue
-        if report is not None:
-            report(name)
-        longer = 2 if name == "random" else 1  # twice the horizon
-        own = plan._replace(n_trials=longer * plan.n_trials)
-        returns[name] = _play(player, arena, name, own)
-    first, beyond = np.split(returns["random"], 2, axis=1)
-    return Episodes(returns | {"random": first}, beyond)
+    left_out = {"beyond"} if player.habits.has_words else {"beyond", "trained"}
+    longer = plan._replace(n_trials=2 * plan.n_trials)  # twice the horizon
+    returns = {
+        name: _play(player, arena, name, longer if name == "random" else plan)
+        for name in CONDITIONS
+        if name not in left_out
+    }
+    returns["random"], returns["beyond"] = np.split(returns["random"], 2, axis=1)
+    return returns
 
 
-def _play(player: Any, arena: Arena, name: str, plan: Plan) -> _Returns:
+def _play(player: Any, arena: Arena, name: str, plan: Plan) -> Returns:
     """Play a condition, as many episodes at a time as there are copies of the task."""
     matrices, found = _matrices(player, arena.obs_dim, name, plan), []
     for first in range(0, plan.n_episodes, arena.n_copies):
@@ -95,7 +81,7 @@ def _matrices(
         return None
     if name == "random":
         rng = np.random.default_rng([plan.seed, 1])
-        drawn = haar(rng, plan.n_episodes, habits.dim or player.input_dim)
+        drawn = haar(rng, plan.n_episodes, habits.dim)
         corner = drawn[:, : player.input_dim, :obs_dim]
         return (habits.scale * corner).astype(np.float32)
     shown = np.float32(_SIGNS.get(name, 1.0)) * plain
@@ -104,7 +90,7 @@ def _matrices(
 
 def _play_copies(
     player: Any, arena: Arena, relabelled: bool, numbers: _Numbers, plan: Plan
-) -> _Returns:
+) -> Returns:
     """Play one episode in every copy of the task; return what each trial earned."""
     n = len(numbers)
     returns, trial = np.zeros((n, plan.n_trials)), np.zeros(n, int)

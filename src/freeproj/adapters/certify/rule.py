@@ -25,12 +25,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.adapters.certify.playing import CONDITIONS, Episodes
+from freeproj.adapters.certify.playing import CONDITIONS, Returns
 from freeproj.stats.intervals import interval
 
 __all__ = ["REQUIREMENTS", "VERDICTS", "Estimate", "Finding", "Row", "judge", "table"]
 
-_Returns = Float[np.ndarray, "episodes trials"]
 _Means = Float[np.ndarray, " episodes"]  # over trials
 
 # Verdicts, and what each says of an agent.
@@ -95,7 +94,7 @@ class Finding(NamedTuple):
     share: Estimate  # of that worth, under unseen projections
 
 
-def judge(returns: Mapping[str, _Returns]) -> Finding:
+def judge(returns: Mapping[str, Returns]) -> Finding:
     """Apply the rule above to the returns under each condition."""
     means = {name: found.mean(axis=1) for name, found in returns.items()}
     known = [name for name in ("plain", "trained") if name in means]
@@ -112,17 +111,13 @@ def judge(returns: Mapping[str, _Returns]) -> Finding:
     return Finding(verdict, reference, worth, share)
 
 
-def table(episodes: Episodes) -> tuple[Row, ...]:
+def table(returns: Mapping[str, Returns]) -> tuple[Row, ...]:
     """Return a row for each condition that was played."""
-    returns, n_trials = episodes.returns, episodes.returns["plain"].shape[1]
-    after = f"unseen projections, trials {n_trials + 1} to {2 * n_trials}"
-    named = {name: (CONDITIONS[name], found) for name, found in returns.items()}
-    named["beyond"] = after, episodes.beyond
     plain, blanked = returns["plain"], returns["blanked"]
     return tuple(
         Row(
             name=name,
-            what=what,
+            what=CONDITIONS[name],
             value=Estimate.of(found.mean(axis=1)),
             share=_share(found.mean(axis=1), plain.mean(axis=1), blanked.mean(axis=1)),
             first=float(found[:, 0].mean()),
@@ -130,7 +125,7 @@ def table(episodes: Episodes) -> tuple[Row, ...]:
             slope=_slope(found),
             equal=math.nan if name == "beyond" else _equal(found, plain),
         )
-        for name, (what, found) in named.items()
+        for name, found in returns.items()
     )
 
 
@@ -154,7 +149,7 @@ def _share(values: _Means, reference: _Means, blanked: _Means) -> Estimate:
     return Estimate.of(share + rest / worth)
 
 
-def _slope(returns: _Returns) -> Estimate:
+def _slope(returns: Returns) -> Estimate:
     """Estimate the rise of the return from one trial to the next."""
     n_trials = returns.shape[1]
     if n_trials < 2:
@@ -163,6 +158,6 @@ def _slope(returns: _Returns) -> Estimate:
     return Estimate.of(returns @ times / (times @ times))
 
 
-def _equal(returns: _Returns, plain: _Returns) -> float:
+def _equal(returns: Returns, plain: Returns) -> float:
     """Return the share of trials that earn what they do in plain, up to rounding."""
     return float(np.isclose(returns, plain, rtol=1e-5, atol=1e-7).mean())
