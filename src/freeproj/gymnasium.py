@@ -7,8 +7,6 @@
 The second form also works in worker processes, which import nothing by themselves.
 """
 
-from freeproj.adapters.gymnasium.ids import register_all
+import freeproj.adapters.gymnasium  # noqa: F401
 
 __all__ = []
-
-register_all()

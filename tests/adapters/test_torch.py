@@ -153,13 +153,6 @@ def test_the_state_dict_keeps_the_random_stream():
     assert torch.equal(first.sample_words(9), second.sample_words(9))
 
 
-def test_a_state_dict_of_0_1_without_a_stream_is_read():
-    first, second = (FreeProjectionLayer(5, LAW, seed=seed) for seed in (0, 1))
-    old = {name: first.state_dict()[name] for name in ("bases", "word")}
-    second.load_state_dict(old)
-    assert torch.equal(first(torch.ones(1, 5)), second(torch.ones(1, 5)))
-
-
 def test_more_words_than_a_table_holds_are_formed_as_they_come():
     law = FreeProjection(16, 16, dim=8, input_dim=6)
     layer = FreeProjectionLayer(5, law, seed=0, dtype=torch.float64)

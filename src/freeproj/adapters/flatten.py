@@ -4,8 +4,7 @@ Box entries are kept, Discrete and MultiDiscrete ones become one-hot, and the pa
 Dict and Tuple are concatenated, as by Gymnasium's own `flatten`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -13,7 +12,14 @@ import numpy as np
 from gymnasium.vector.utils import iterate
 from jaxtyping import Float, Float32
 
-__all__ = ["farthest", "flat_space", "flatten_batch", "flatten_one", "nth", "with_room"]
+__all__ = ["Begun", "Options", "Seeds", "Stepped", "farthest", "flat_space"]
+__all__ += ["flatten_batch", "flatten_one", "observed_by", "with_room"]
+
+# What Gymnasium's `reset` takes and returns, single and vectorized, and `step` returns.
+Options = dict[str, Any] | None
+Seeds = int | Sequence[int | None] | None
+Begun = tuple[Any, dict[str, Any]]
+Stepped = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:
@@ -25,6 +31,12 @@ def flat_space(space: gym.Space) -> gym.spaces.Box:
             f"MultiDiscrete, MultiBinary, or Dict and Tuple of these), got {space}."
         )
     return flat
+
+
+def observed_by(env: Any) -> tuple[gym.spaces.Box, int]:
+    """Return the box of an environment's flattened observations, and its copies."""
+    space = getattr(env, "single_observation_space", env.observation_space)
+    return flat_space(space), getattr(env, "num_envs", 1)
 
 
 def flatten_one(space: gym.Space, observation: Any) -> Float32[np.ndarray, " d_obs"]:
@@ -44,15 +56,6 @@ def flatten_batch(
     return np.stack(
         [flatten_one(space, each) for each in iterate(batched, observations)]
     )
-
-
-def nth(batch: Any, index: int) -> Any:
-    """Take one observation out of an array of them, or out of a tree of arrays."""
-    if isinstance(batch, dict):
-        return {name: nth(part, index) for name, part in batch.items()}
-    if isinstance(batch, tuple):
-        return tuple(nth(part, index) for part in batch)
-    return batch[index]
 
 
 def farthest(box: gym.spaces.Box) -> Float[np.ndarray, " d"]:

@@ -8,8 +8,6 @@ word of ℓ letters costs ℓ frames of k x d Gaussian numbers, not n matrices o
 the distribution is exact.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike

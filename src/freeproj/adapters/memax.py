@@ -8,8 +8,6 @@ where h is what the memory returns for the rows u. memax (the extra `memax`) is
 imported when a memory is made.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +32,7 @@ class MemaxLayer(eqx.Module):
     bias: Float[Array, " twice"]
 
     @classmethod
-    def create(cls, key: PRNGKeyArray, size: int, made: Callable) -> MemaxLayer:
+    def create(cls, key: PRNGKeyArray, size: int, made: Callable) -> "MemaxLayer":
         """Draw the weights; `made(key)` returns memax's module."""
         key_memory, key_unit = jax.random.split(key)
         arrays, fixed = eqx.partition(made(key_memory), eqx.is_array)

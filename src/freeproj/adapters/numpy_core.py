@@ -7,8 +7,6 @@ compiled and worker processes may be forked. Every other family, including your 
 drawn by its own functions.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -18,20 +16,13 @@ from numpy.typing import ArrayLike, DTypeLike
 from freeproj.projection import words
 from freeproj.projection.projection import FreeProjection
 
-__all__ = [
-    "MAX_TABLE",
-    "checked",
-    "draw_bases",
-    "draw_word",
-    "haar",
-    "keeps_norms",
-    "matrix",
-    "table",
-]
+__all__ = ["checked", "draw_bases", "draw_word", "haar", "keeps_norms", "matrix"]
+__all__ += ["table"]
 
-MAX_TABLE = 2**23  # entries of the matrices of all words that are stored: 64 MB
+_MOST = 2**23  # entries of a table of the matrices of all words: 64 MB
 
 _Rng = np.random.Generator
+_Words = Int[np.ndarray, "n_words length"]
 
 _GROUPED = ("haar", "qr", "permutation")
 _ISOMETRIES = (*_GROUPED, "iid_haar", "hadamard", "identity")
@@ -90,8 +81,10 @@ def matrix(
 
 def table(
     law: FreeProjection, bases: np.ndarray, obs_dim: int
-) -> tuple[Int[np.ndarray, "n_words length"], Float[np.ndarray, "n_words d_in d_obs"]]:
-    """Return all words, in the order of their index, and M_o of each."""
+) -> tuple[_Words, Float[np.ndarray, "n_words d_in d_obs"]] | None:
+    """Return all words by their index, with M_o of each; None if they are too many."""
+    if law.n_words * law.input_dim * obs_dim > _MOST:
+        return None
     letters = words.enumerate_words(law.n_generators, law.length, inverses=law.inverses)
     if law.family not in _GROUPED:
         return letters, np.asarray(law.matrices(bases, obs_dim))

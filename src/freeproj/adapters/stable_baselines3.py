@@ -8,11 +8,9 @@
 Each episode of each environment has its own word, given in `infos[i]["word"]`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,7 @@ from gymnasium.vector.utils import batch_space
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
-from freeproj.adapters.episode_frames import ShowsFrames
-from freeproj.adapters.episode_words import Projects
+from freeproj.adapters.episodes import Projects, ShowsFrames
 from freeproj.adapters.flatten import flatten_batch, flatten_one
 from freeproj.projection.projection import FreeProjection
 
@@ -33,10 +30,9 @@ __all__ = ["RedrawBases", "VecFrame", "VecFreeProjection"]
 class _VecShown(VecEnvWrapper):
     """Show observations through what the episode of each environment has of its own."""
 
-    def __init__(self, venv: VecEnv, make: Callable[..., Any], **settings: Any):
-        shown = make(venv, venv.observation_space, venv.num_envs, **settings)
-        self._episodes, space = shown
-        super().__init__(venv, observation_space=space)
+    def __init__(self, venv: VecEnv, episodes: Any, shown: gym.Space, **_: Any):
+        self._episodes = episodes
+        super().__init__(venv, observation_space=shown)
         self._batched = batch_space(venv.observation_space, venv.num_envs)
 
     def reset(self) -> np.ndarray:
@@ -89,31 +85,21 @@ class VecFreeProjection(Projects, _VecShown):
         super().__init__(venv, projection, **settings)
 
     def save(self, path: str | Path) -> None:
-        """Write bases, words and random streams to an `.npz` file, beside a model."""
-        words = self.words
-        settings = {
-            "projection": dataclasses.asdict(words.projection),
-            "n_trials": words.n_trials,
-            "entropy": words.entropy,
-            "n_draws": words.n_draws,
-            "streams": [stream.bit_generator.state for stream in words.streams],
-        }
-        names = ("bases", "words", "matrices", "episodes")
-        arrays = {name: getattr(words, name) for name in names}
-        _write(path, settings=np.array(json.dumps(settings)), **arrays)
+        """Write settings and base matrices to an `.npz` file, beside a model."""
+        kept = {name: getattr(self.words, name) for name in ("n_trials", "n_draws")}
+        kept["projection"] = dataclasses.asdict(self.words.projection)
+        settings = np.array(json.dumps(kept | {"entropy": self.words.entropy}))
+        with Path(path).open("wb") as file:  # `savez` would change the name
+            np.savez(file, settings=settings, bases=self.words.bases)
 
     @classmethod
-    def load(cls, path: str | Path, venv: VecEnv) -> VecFreeProjection:
-        """Read what `save` wrote, for an environment with the same observations.
-
-        With as many environments as before the words continue where they were; with
-        another number they start anew, under the same bases.
-        """
-        arrays = _read(path)
-        kept = json.loads(str(arrays.pop("settings")))
+    def load(cls, path: str | Path, venv: VecEnv) -> "VecFreeProjection":
+        """Read what `save` wrote; the words of its seed are drawn from the first on."""
+        with np.load(path, allow_pickle=False) as file:
+            kept, bases = json.loads(str(file["settings"])), file["bases"]
         law = FreeProjection(**kept["projection"])
         loaded = cls(venv, law, seed=kept["entropy"], n_trials=kept["n_trials"])
-        loaded.words.restore(kept, arrays)
+        loaded.words.take_bases(bases, kept["n_draws"])
         return loaded
 
 
@@ -126,28 +112,6 @@ class VecFrame(ShowsFrames, _VecShown):
 
     def __init__(self, venv: VecEnv, size: int | None = None, **settings: Any):
         super().__init__(venv, size, **settings)
-
-    def save(self, path: str | Path) -> None:
-        """Write the frames to an `.npz` file, for episodes that share one (`n_trials`).
-
-        With one episode a frame there is nothing to keep: every reset empties it.
-        """
-        frames, frame = self.frames, self.frames.frame
-        settings = {"size": frames.size, "n_trials": frames.n_trials}
-        arrays = {"n_known": frame.n_known, "episodes": frames.episodes}
-        _write(path, **settings, threshold=frame.threshold, rows=frame.rows, **arrays)
-
-    @classmethod
-    def load(cls, path: str | Path, venv: VecEnv) -> VecFrame:
-        """Read what `save` wrote, for as many environments as before, or begin anew."""
-        kept = _read(path)
-        n_trials, threshold = int(kept["n_trials"]), float(kept["threshold"])
-        loaded = cls(venv, int(kept["size"]), n_trials=n_trials, threshold=threshold)
-        frame = loaded.frames.frame
-        if kept["rows"].shape == frame.rows.shape:
-            frame.rows, frame.n_known = kept["rows"], kept["n_known"]
-            loaded.frames.episodes = kept["episodes"]
-        return loaded
 
 
 class RedrawBases(BaseCallback):
@@ -166,13 +130,3 @@ class RedrawBases(BaseCallback):
 
     def _on_step(self) -> bool:
         return True
-
-
-def _write(path: str | Path, **arrays: Any) -> None:
-    with Path(path).open("wb") as file:  # `savez` would change the name
-        np.savez(file, **arrays)
-
-
-def _read(path: str | Path) -> dict[str, np.ndarray]:
-    with np.load(path, allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}

@@ -17,8 +17,6 @@ Each row of the batch is an episode. It is shown in an orthonormal frame of what
 shown so far, in coordinates that no projection changes (`projection.frames`).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,14 +24,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from freeproj.adapters.numpy_core import (
-    MAX_TABLE,
-    checked,
-    draw_bases,
-    draw_word,
-    matrix,
-    table,
-)
+from freeproj.adapters.numpy_core import checked, draw_bases, draw_word, matrix, table
 from freeproj.projection.frames import ROUNDING
 
 __all__ = ["FrameLayer", "FreeProjectionLayer", "TorchFrame"]
@@ -80,10 +71,10 @@ class FreeProjectionLayer(nn.Module):
         drawn = draw_bases(law, self._generator())
         if bases is not None:
             drawn = _like(np.array(bases), drawn)
-        kept, dtype = torch.as_tensor(drawn), dtype or torch.get_default_dtype()
-        kept = kept.to(dtype) if kept.is_floating_point() else kept
-        self.register_buffer("bases", kept.to(device))
-        word = torch.as_tensor(draw_word(law, self._generator()), dtype=torch.long)
+        dtype = dtype or torch.get_default_dtype()
+        kept = dtype if drawn.dtype.kind == "f" else None
+        self.register_buffer("bases", torch.tensor(drawn, dtype=kept, device=device))
+        word = torch.tensor(draw_word(law, self._generator()), dtype=torch.long)
         self.register_buffer("word", word.to(device))
         empty = torch.empty(self.out_features, in_features, device=device, dtype=dtype)
         self.register_buffer("weight", empty, persistent=False)
@@ -132,17 +123,15 @@ class FreeProjectionLayer(nn.Module):
         law = self.projection
         if bases:
             self.bases.copy_(torch.as_tensor(draw_bases(law, self._generator())))
-        self.word.copy_(torch.as_tensor(draw_word(law, self._generator())))
-        if bases:
             self._form()
-        else:
-            self.weight.copy_(self.matrix(self.word))
+        self.word.copy_(torch.as_tensor(draw_word(law, self._generator())))
+        self.weight.copy_(self.matrix(self.word))
 
     def sample_words(self, n_words: int) -> Int[Tensor, "n_words length"]:
         """Draw words to pass to `forward`, one per row."""
-        rng, like = self._generator(), self.word
-        drawn = np.stack([draw_word(self.projection, rng) for _ in range(n_words)])
-        return torch.as_tensor(drawn, dtype=like.dtype, device=like.device)
+        rng = self._generator()
+        drawn = [draw_word(self.projection, rng) for _ in range(n_words)]
+        return torch.tensor(np.stack(drawn)).to(self.word)
 
     def extra_repr(self) -> str:
         law = self.projection
@@ -150,11 +139,6 @@ class FreeProjectionLayer(nn.Module):
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"n_generators={law.n_generators}, length={law.length}, dim={law.dim}"
         )
-
-    def _load_from_state_dict(self, state_dict, prefix, *others) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        # Files of 0.1 have no random stream: keep the layer's own.
-        state_dict.setdefault(prefix + "stream", self.stream)
-        super()._load_from_state_dict(state_dict, prefix, *others)
 
     def _generator(self) -> np.random.Generator:
         """Return the generator of the next draw, and count the draw."""
@@ -166,11 +150,11 @@ class FreeProjectionLayer(nn.Module):
         """Form the matrix of the layer's word and, if they are few, of all words."""
         if self.bases.is_meta:
             return
-        law = self.projection
-        few = law.n_words * self.out_features * self.in_features <= MAX_TABLE
-        if few and not law.inverses:
-            every = table(law, self.bases.cpu().numpy(), self.in_features)[1]
-            self.table = self._stacked(every)
+        every = None
+        if not self.projection.inverses:  # their places in a table are no numbers
+            bases = self.bases.cpu().numpy()
+            every = table(self.projection, bases, self.in_features)
+        self.table = None if every is None else self._stacked(every[1])
         self.weight.copy_(self.matrix(self.word))
 
     def _rows(
@@ -187,11 +171,9 @@ class FreeProjectionLayer(nn.Module):
             powers = law.n_generators ** torch.arange(law.length, device=device).flip(0)
             place = ((words - 1) * powers).sum(-1)
             return self.table, place[..., None] * self.in_features + entries
-        distinct, place = words.reshape(-1, law.length).unique(
-            dim=0, return_inverse=True
-        )
-        bases, letters = self.bases.cpu().numpy(), distinct.cpu().numpy()
-        every = [matrix(law, word, bases, self.in_features) for word in letters]
+        flat, bases = words.reshape(-1, law.length), self.bases.cpu().numpy()
+        distinct, place = flat.unique(dim=0, return_inverse=True)
+        every = [matrix(law, word, bases, self.in_features) for word in distinct.cpu()]
         place = place.view(words.shape[:-1])[..., None]
         return self._stacked(np.stack(every)), place * self.in_features + entries
 
@@ -203,9 +185,8 @@ class FreeProjectionLayer(nn.Module):
     def _check(self, words: Int[Tensor, "*batch length"]) -> None:
         n, length = self.projection.n_generators, self.projection.length
         low = -n if self.projection.inverses else 1
-        least, most = words.aminmax()
-        zero = self.projection.inverses and (words == 0).any()
-        if words.shape[-1] != length or least < low or most > n or zero:
+        in_range = (words >= low) & (words <= n) & (words != 0)
+        if words.shape[-1] != length or not in_range.all():
             raise ValueError(
                 f"`words` must have {length} letters in {low}..{n}, not 0, got "
                 f"{words.tolist()}."
@@ -219,11 +200,9 @@ def _form_again(layer: FreeProjectionLayer, _keys: Any) -> None:
 
 def _like(bases: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     """Refuse bases of another shape or kind than the family draws."""
-    if bases.shape != drawn.shape or bases.dtype.kind != drawn.dtype.kind:
-        raise ValueError(
-            f"`bases` must have shape {drawn.shape} and kind {drawn.dtype.kind!r}, got "
-            f"{bases.shape} and {bases.dtype.kind!r}."
-        )
+    given, needed = ((each.shape, each.dtype.kind) for each in (bases, drawn))
+    if given != needed:
+        raise ValueError(f"`bases` must have shape and kind {needed}, got {given}.")
     return bases
 
 
@@ -248,8 +227,7 @@ class FrameLayer(nn.Module):
         self, in_features: int, size: int | None = None, *, threshold: float = 0.0
     ):
         super().__init__()
-        self.in_features = in_features
-        self.size = in_features if size is None else size
+        self.in_features, self.size = in_features, in_features if size is None else size
         for name, value in (("in_features", in_features), ("size", self.size)):
             if value < 1:
                 raise ValueError(f"`{name}` must be at least 1, got {value}.")
@@ -308,11 +286,11 @@ class FrameLayer(nn.Module):
     ) -> tuple[Float[Tensor, "steps *batch slot"], TorchFrame]:
         """See a sequence, time first; the same as one `forward` after the other."""
         masks = [None] * len(observations) if starts is None else starts
-        seen, after = [], frame
+        seen = []
         for x, mask in zip(observations, masks, strict=True):
-            shown, after = self(x, after, mask)
+            shown, frame = self(x, frame, mask)
             seen.append(shown)
-        return torch.stack(seen), after  # pyright: ignore
+        return torch.stack(seen), frame  # pyright: ignore
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, size={self.size}"
@@ -323,8 +301,8 @@ def _product(matrix: Tensor, vector: Tensor) -> Tensor:
 
 
 def _check_entries(layer: Any, observations: Tensor) -> None:
-    if observations.shape[-1] != layer.in_features:
+    n_taken, n_given = layer.in_features, observations.shape[-1]
+    if n_given != n_taken:
         raise ValueError(
-            f"The layer takes {layer.in_features} entries (`in_features`), got "
-            f"{observations.shape[-1]}."
+            f"The layer takes {n_taken} entries (`in_features`), got {n_given}."
         )

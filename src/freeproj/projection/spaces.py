@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -32,6 +33,11 @@ class Box:
     def size(self) -> int:
         """The number of entries of a vector."""
         return len(self.low)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The shape of a vector, as gymnax's spaces say it."""
+        return (self.size,)
 
     @property
     def bounded(self) -> bool:
@@ -65,6 +71,7 @@ class Discrete:
     """The integers 0, …, n-1."""
 
     n: int
+    shape: ClassVar[tuple[()]] = ()
 
     def __post_init__(self):
         if self.n < 1:

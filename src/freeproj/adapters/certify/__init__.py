@@ -8,8 +8,6 @@ negated and blanked, with relabelled actions, and beyond its training's horizon.
 decides what may be said; `Certificate` has the table, and writes it as a card.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from threadpoolctl import threadpool_limits

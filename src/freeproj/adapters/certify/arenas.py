@@ -13,8 +13,6 @@ of what is random later (where the two can be told apart), and
 steps the copies that are being played. Both return what every copy shows.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A certificate: the verdict, the sentence that says it, and the card to keep."""
 
-from __future__ import annotations
-
 import html
 import json
 import math

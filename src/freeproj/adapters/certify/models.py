@@ -4,8 +4,6 @@ Such a file holds pickled Python objects, so that loading it may run code: load 
 files that you trust.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import zipfile
@@ -16,9 +14,12 @@ from typing import Any
 __all__ = ["ALGORITHMS", "load_model"]
 
 _SB3, _CONTRIB = "stable_baselines3", "sb3_contrib"
-ALGORITHMS = dict.fromkeys(("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3"), _SB3) | (
-    dict.fromkeys(("ARS", "CrossQ", "QRDQN", "RecurrentPPO", "TQC", "TRPO"), _CONTRIB)
-)
+ALGORITHMS: dict[str, str] = {
+    **dict.fromkeys(("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3"), _SB3),
+    **dict.fromkeys(
+        ("ARS", "CrossQ", "QRDQN", "RecurrentPPO", "TQC", "TRPO"), _CONTRIB
+    ),
+}
 
 
 def load_model(path: str | Path) -> Any:

@@ -4,8 +4,6 @@ A player sees each observation through the episode's matrix, of the size that th
 was trained on. Its memory begins empty with an episode and is kept over its trials.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable
@@ -58,9 +56,9 @@ def as_player(
     name, act = type(policy).__name__, getattr(policy, "act", policy)
     homes = [each.__module__ for each in type(policy).__mro__]
     if hasattr(policy, "predict") and hasattr(policy, "observation_space"):
-        _check_actions(policy, arena)
+        n_taken = _checked_size(policy, arena)
         start = functools.partial(_ask_model, policy, deterministic)
-        dim = dim or (0 if frame else _input_dim(policy))
+        dim = dim or (0 if frame else n_taken)
     elif any(home.startswith("torch.nn") for home in homes):
         sampled = isinstance(arena.action_space, Discrete) and not deterministic
         start = functools.partial(_ask_module, policy.eval(), arena, sampled)
@@ -110,18 +108,14 @@ class Projected:
         return np.asarray(actions)
 
 
-def _check_actions(model: Any, arena: Arena) -> None:
-    """Refuse a model of other actions than the task's."""
+def _checked_size(model: Any, arena: Arena) -> int:
+    """Return how many numbers a model takes; refuse one of other actions."""
     theirs = space_of(model.action_space)
     if theirs != arena.action_space:
         raise ValueError(
             f"The model's actions, {theirs}, are not those of {arena.name}, "
             f"{arena.action_space}; name the environment that it was trained on."
         )
-
-
-def _input_dim(model: Any) -> int:
-    """Return how many numbers a model takes."""
     space = model.observation_space
     if len(space.shape or ()) != 1:
         raise ValueError(

@@ -4,8 +4,6 @@ Episode i starts from the same states, with the same noise, under every conditio
 that conditions are compared episode by episode.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

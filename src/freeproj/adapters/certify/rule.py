@@ -16,8 +16,6 @@ worth is the reference minus blanked. In this order:
    and kept at least half.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -60,7 +58,7 @@ class Estimate(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, values: _Means) -> Estimate:
+    def of(cls, values: _Means) -> "Estimate":
         """Estimate a mean from one number per episode."""
         # Not the bootstrap: under unseen projections most episodes earn little and a
         # few a lot, and resampling those few gives intervals without end.
@@ -135,7 +133,7 @@ def _uses(seeing: _Means, blanked: _Means) -> bool:
     return Estimate.of(seeing - blanked).low > _MARGIN * size
 
 
-def _share(values: _Means, reference: _Means, blanked: _Means) -> Estimate:
+def _share(values: _Means, reference: _Means, blanked: _Means) -> "Estimate":
     """Estimate (values - blanked) / (reference - blanked), a ratio of two means.
 
     Its interval is that of the linearised ratio. Where the observation is worth nothing
@@ -149,7 +147,7 @@ def _share(values: _Means, reference: _Means, blanked: _Means) -> Estimate:
     return Estimate.of(share + rest / worth)
 
 
-def _slope(returns: Returns) -> Estimate:
+def _slope(returns: Returns) -> "Estimate":
     """Estimate the rise of the return from one trial to the next."""
     n_trials = returns.shape[1]
     if n_trials < 2:

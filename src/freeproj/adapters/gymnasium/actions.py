@@ -11,8 +11,6 @@ matrix. (Algorithm 1, line 13.)
 names actions in the order in which the agent uses them, which undoes any relabelling.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym
@@ -20,6 +18,8 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from jaxtyping import Bool
 
+from freeproj.adapters.episodes import Episodes
+from freeproj.adapters.flatten import Begun, Options, Stepped
 from freeproj.adapters.numpy_core import haar
 
 __all__ = ["ActionsByUse", "MapAction"]
@@ -47,50 +47,46 @@ class MapAction(gym.Wrapper, RecordConstructorArgs):
         seed: int | None = None,
         n_trials: int = 1,
     ):
-        if n_trials < 1:
-            raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
-        RecordConstructorArgs.__init__(
-            self, n_common=n_common, seed=seed, n_trials=n_trials
-        )
+        settings = {"n_common": n_common, "seed": seed, "n_trials": n_trials}
+        RecordConstructorArgs.__init__(self, **settings)
         gym.Wrapper.__init__(self, env)
-        self._own = _own_size(env.action_space)
+        self._episodes, self._own = Episodes(1, n_trials), _own_size(env.action_space)
         self.n_common = self._own if n_common is None else n_common
         if self.n_common < self._own:
             raise ValueError(
                 f"The environment's {self._own} actions (or entries) do not fit into "
                 f"`n_common` = {self.n_common}; it must be at least as large."
             )
-        self.n_trials = n_trials
         self._discrete = isinstance(env.action_space, gym.spaces.Discrete)
-        self.action_space = _common_space(env.action_space, self.n_common)
+        if self._discrete:
+            self.action_space = gym.spaces.Discrete(self.n_common)
+        else:
+            reach = float(np.abs([env.action_space.low, env.action_space.high]).max())  # pyright: ignore
+            self.action_space = gym.spaces.Box(-reach, reach, (self.n_common,))
         self._entropy = np.random.SeedSequence(seed).entropy
         self._maps = np.random.default_rng(self._entropy)
-        self._episodes = 0
         self._draw()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> Begun:
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is not None:
             mixed = np.random.SeedSequence(self._entropy, spawn_key=(seed,))
-            self._maps, self._episodes = np.random.default_rng(mixed), 0
-        if self._episodes % self.n_trials == 0:
+            self._maps = np.random.default_rng(mixed)
+            self._episodes.reseed(0, seed)
+        if self._episodes.due(True)[0]:
             self._draw()
-        self._episodes += 1
         return observation, self._told(info)
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        stepped = self.env.step(self.action(action))
-        return *stepped[:4], self._told(stepped[4])
+    def step(self, action: Any) -> Stepped:
+        *stepped, info = self.env.step(self.action(action))
+        return *stepped, self._told(info)  # pyright: ignore
 
     def action(self, action: Any) -> Any:
         """Return the environment's action for a common one."""
-        space = self.env.action_space
-        if isinstance(space, gym.spaces.Discrete):
+        space: Any = self.env.action_space
+        if self._discrete:
             place = self._places[int(action)]
             return space.start + (place if place < self._own else 0)
-        assert isinstance(space, gym.spaces.Box)
         moved = self._matrix @ np.asarray(action, np.float64)
         return np.clip(moved, space.low, space.high).astype(space.dtype)
 
@@ -147,21 +143,13 @@ class ActionsByUse(MapAction):
         self._n_used = 0
 
 
-def _own_size(space: gym.Space) -> int:
+def _own_size(space: Any) -> int:
     if isinstance(space, gym.spaces.Discrete):
         return int(space.n)
     vector = isinstance(space, gym.spaces.Box) and len(space.shape) == 1
-    if not vector or not space.is_bounded():  # pyright: ignore
+    if not vector or not space.is_bounded():
         raise ValueError(
             "`MapAction` needs Discrete actions or a bounded Box of one axis, got "
             f"{space}."
         )
-    return space.shape[0]  # pyright: ignore
-
-
-def _common_space(space: gym.Space, n_common: int) -> gym.Space:
-    if isinstance(space, gym.spaces.Discrete):
-        return gym.spaces.Discrete(n_common)
-    assert isinstance(space, gym.spaces.Box)
-    reach = float(max(np.abs(space.low).max(), np.abs(space.high).max()))
-    return gym.spaces.Box(-reach, reach, (n_common,), np.float32)
+    return space.shape[0]

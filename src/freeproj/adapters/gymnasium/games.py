@@ -6,8 +6,6 @@ words of the seed's key, the number of the episode and the number of the step. S
 episode k of a seed is the same whatever was played before. Nothing restarts by itself.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Any, NamedTuple
 
@@ -23,24 +21,10 @@ from freeproj.envs import Box, Discrete, Environment
 from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.projection import FreeProjection
 
-__all__ = [
-    "N_STARTS",
-    "RENDER_MODES",
-    "Game",
-    "Moment",
-    "action_space_of",
-    "advance",
-    "begin",
-    "checked_mode",
-    "draw",
-    "draw_starts",
-    "key_from_seed",
-    "make_meta",
-    "observation_space_of",
-    "params_of",
-    "some_action",
-    "to_game_action",
-]
+__all__ = ["N_STARTS", "RENDER_MODES", "Game", "Moment", "action_space_of", "advance"]
+__all__ += ["begin", "checked_mode", "draw", "draw_starts", "key_from_seed"]
+__all__ += ["make_meta", "observation_space_of", "params_of", "some_action"]
+__all__ += ["to_game_action"]
 
 Game = Environment | MetaEnv
 

@@ -14,54 +14,51 @@ that keeps inner products changes them: under every seed of the projection the s
 actions show the same numbers. See `docs/frames.md`.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+import operator
 from typing import Any
 
 import gymnasium as gym
+import jax
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool
 
-from freeproj.adapters.episode_frames import ShowsFrames
-from freeproj.adapters.episode_words import Projects
-from freeproj.adapters.flatten import flatten_batch, flatten_one, nth
+from freeproj.adapters.episodes import Projects, ShowsFrames
+from freeproj.adapters.flatten import (
+    Begun,
+    Options,
+    Seeds,
+    Stepped,
+    flatten_batch,
+    flatten_one,
+)
 
-__all__ = [
-    "FrameObservation",
-    "FrameVectorObservation",
-    "ProjectObservation",
-    "ProjectVectorObservation",
-]
+__all__ = ["FrameObservation", "FrameVectorObservation", "ProjectObservation"]
+__all__ += ["ProjectVectorObservation"]
 
 
 class _Shown(gym.Wrapper, RecordConstructorArgs):
     """Show observations through what an episode has of its own: a word or a frame.
 
-    It begins with the episode, and every observation is shown through it. `make`
-    returns it with the space of what it shows.
+    It begins with the episode, and every observation is shown through it.
     """
 
-    def __init__(self, env: gym.Env, make: Callable[..., Any], **settings: Any):
-        shown = make(env, env.observation_space, 1, **settings)
+    def __init__(self, env: gym.Env, episodes: Any, shown: gym.Space, **settings: Any):
         RecordConstructorArgs.__init__(self, **settings)
         gym.Wrapper.__init__(self, env)
-        self._own = env.observation_space
-        self._episodes, self.observation_space = shown
+        self._own, self._episodes = env.observation_space, episodes
+        self.observation_space = shown
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> Begun:
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is not None:
             self._episodes.reseed(0, seed)
         self._episodes.begin()
         return self._seen(observation), self._told(info)
 
-    def step(self, action: Any) -> tuple[np.ndarray, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Stepped:
         observation, *ends, info = self.env.step(action)
         return self._seen(observation), *ends, self._told(info)  # pyright: ignore
 
@@ -81,9 +78,12 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
     """
 
     def __init__(
-        self, env: gym.vector.VectorEnv, make: Callable[..., Any], **settings: Any
+        self,
+        env: gym.vector.VectorEnv,
+        episodes: Any,
+        shown: gym.Space,
+        **settings: Any,
     ):
-        shown = make(env, env.single_observation_space, env.num_envs, **settings)
         RecordConstructorArgs.__init__(self, **settings)
         gym.vector.VectorWrapper.__init__(self, env)
         self._mode, n_envs = (env.metadata or {}).get("autoreset_mode"), env.num_envs
@@ -93,16 +93,11 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
                 f"['autoreset_mode']` must be an AutoresetMode, got {self._mode!r}."
             )
         self._own = env.single_observation_space, env.observation_space
-        self._episodes, self.single_observation_space = shown
-        self.observation_space = batch_space(self.single_observation_space, n_envs)
+        self._episodes, self.single_observation_space = episodes, shown
+        self.observation_space = batch_space(shown, n_envs)
         self._ended, self._all = np.zeros(n_envs, bool), np.ones(n_envs, bool)
 
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: Seeds = None, options: Options = None) -> Begun:
         # Read first: the environment may take the mask out of the options.
         mask = np.array((options or {}).get("reset_mask", self._all))
         observations, info = self.env.reset(seed=seed, options=options)  # pyright: ignore
@@ -115,9 +110,7 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
         self._ended = self._ended & ~mask
         return self._seen(observations), info | self._told(self._all)
 
-    def step(
-        self, actions: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, actions: Any) -> Stepped:
         observations, rewards, terminated, truncated, info = self.env.step(actions)
         ended = np.asarray(terminated) | np.asarray(truncated)
         if self._mode is AutoresetMode.SAME_STEP:
@@ -125,8 +118,7 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
             self._episodes.begin(ended)
         elif self._mode is AutoresetMode.NEXT_STEP:
             self._episodes.begin(self._ended)
-        self._ended = ended
-        info = info | self._told(self._all)
+        self._ended, info = ended, info | self._told(self._all)
         return self._seen(observations), rewards, terminated, truncated, info
 
     def _seen(self, observations: Any) -> np.ndarray:
@@ -144,8 +136,9 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
             return info
         final = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(info.get("_final_obs", ended)).tolist():
-            last = flatten_one(self._own[0], nth(info["final_obs"], index))
-            final[index] = self._episodes.show_one(index, last)
+            last = jax.tree.map(operator.itemgetter(index), info["final_obs"])
+            flat = flatten_one(self._own[0], last)
+            final[index] = self._episodes.show_one(index, flat)
         told = self._told(ended)
         more = {"final_info": info.get("final_info", {}) | told} if told else {}
         return info | {"final_obs": final} | more

@@ -7,21 +7,12 @@ Tuple observations, a row and a column as the action of a board game, and for ev
 a `state_space` with the hidden Markov state that `get_state` returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from gymnasium.spaces import (
-    Box,
-    Discrete,
-    MultiBinary,
-    MultiDiscrete,
-    Space,
-    Tuple,
-    unflatten,
-)
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
+from gymnasium.spaces.utils import unflatten
 from jaxtyping import Float32
 
 from freeproj.envs import Environment
@@ -130,8 +121,7 @@ def _count_recall(task: Any) -> PopgymView:
     def state(seen: Seen) -> Any:
         _, queries, counts, position = seen.state
         asked = np.bincount(queries[: position + 1], minlength=kinds)
-        most = task.n_cards // kinds
-        shares = [(each / most).astype(np.float32) for each in (counts, asked)]
+        shares = np.array([counts, asked], np.float32) / (task.n_cards // kinds)
         return *shares, seen.observation
 
     pair = MultiDiscrete([kinds, kinds])

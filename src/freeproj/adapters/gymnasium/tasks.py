@@ -8,8 +8,6 @@ The same seed gives the same game: everything is drawn from the seed given to `r
 except the base matrices, drawn from `bases_seed`. Continuous actions lie in [-1, 1].
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any, ClassVar
 
@@ -18,6 +16,7 @@ import jax
 import numpy as np
 from jaxtyping import Bool
 
+from freeproj.adapters.flatten import Begun, Options, Stepped
 from freeproj.adapters.gymnasium import games
 from freeproj.adapters.gymnasium.popgym import PopgymView, Seen, popgym_view
 from freeproj.envs import Discrete, Environment, make
@@ -27,7 +26,7 @@ from freeproj.meta.episodes import MetaEnv
 __all__ = ["MetaTaskEnv", "TaskEnv"]
 
 # What changes while a game is played.
-_CHANGING = ("_key", "_state", "_template", "_starts", "_noise", "_time", "_running")
+_CHANGING = ("_key", "_state", "_starts", "_noise", "_time", "_end")
 
 
 class _GameEnv(gym.Env):
@@ -43,9 +42,7 @@ class _GameEnv(gym.Env):
         self._key: np.ndarray | None = None
         self._state: Any = None
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> Begun:
         self._seed(seed)
         moment = games.begin(self.game, self._key, self._params)
         if self._state is None:  # compile the step here, not in the midst of a rollout
@@ -53,7 +50,7 @@ class _GameEnv(gym.Env):
             games.advance(self.game, moment.key, state, action, self._params)
         return self._shown(moment)
 
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Stepped:
         if self._state is None:
             raise RuntimeError("Call `reset` before the first `step`.")
         moved = games.to_game_action(self.game, action)
@@ -107,8 +104,8 @@ class TaskEnv(_GameEnv):
     """A task by name, or one of your own, as a Gymnasium environment.
 
     The package's tasks are stepped in plain Python, which for single steps is ten times
-    as fast as a compiled program; starts are drawn several at a time. Others, and steps
-    after the end, go through the compiled step.
+    as fast as a compiled program; starts are drawn several at a time. Others go through
+    the compiled step.
 
     Args:
         task: a task or its name.
@@ -141,21 +138,18 @@ class TaskEnv(_GameEnv):
         space = self.game.action_space
         self._n_actions = space.n if isinstance(space, Discrete) else 0
         self._starts: list[tuple[np.ndarray, Any, Any]] = []
-        self._template: Any = None  # a state with its types, for the compiled step
         self._noise: Any = None  # the random numbers of all steps of this trial
         self._time = 0
-        self._running = False
+        self._end: Any = None  # what a step after the trial's end returns
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> Begun:
         shown, info = self._reset(seed)
         if self._view is not None:
             shown = self._view.observe(shown)
             self._seen = Seen(shown, self._state)
         return shown, info
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Stepped:
         if self._view is None:
             return self._step(action)
         own, before = self._view.own_action(action), self._state
@@ -172,7 +166,7 @@ class TaskEnv(_GameEnv):
             raise RuntimeError("Call `reset` before `get_state`.")
         return self._view.state(self._seen)
 
-    def _reset(self, seed: int | None) -> tuple[np.ndarray, dict[str, Any]]:
+    def _reset(self, seed: int | None) -> Begun:
         if self._plain is None:
             return super().reset(seed=seed)
         if self._seed(seed):
@@ -181,26 +175,26 @@ class TaskEnv(_GameEnv):
             self._draw_starts()
         assert self._key is not None
         self._key[-2] += 1
-        self._time, self._running = 0, True
+        self._time, self._end = 0, None
         observation, self._state, self._noise = self._starts.pop()
         return observation.copy(), {}
 
-    def _step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        if not self._running:
-            return self._step_compiled(action)
-        noise = self._noise and self._noise[self._time]
-        step: Any = self._plain
-        observation, self._state, reward, terminated, truncated = step(
-            self._state, self._own_action(action), noise
-        )
+    def _step(self, action: Any) -> Stepped:
+        if self._plain is None or self._state is None:
+            return super().step(action)
+        if self._end is not None:  # a trial that has ended stays as it is
+            return self._end
+        noise, step = self._noise and self._noise[self._time], self._plain
+        stepped = step(self._state, self._own_action(action), noise)
+        observation, self._state, reward, terminated, truncated = stepped
         self._time += 1
-        self._running = not (terminated or truncated)
+        if terminated or truncated:
+            self._end = observation.copy(), 0.0, terminated, truncated, {}
         return observation, reward, terminated, truncated, {}
 
     def _draw_starts(self) -> None:
         drawn = games.draw_starts(self.game, self._key, self._params)
         observations, states, noise = jax.tree.map(np.asarray, drawn)
-        self._template = jax.tree.map(lambda leaf: leaf[0], states)
         noise = [None] * games.N_STARTS if noise is None else noise.tolist()
         for i in reversed(range(games.N_STARTS)):
             state = jax.tree.map(lambda leaf, i=i: _plain(leaf[i]), states)
@@ -213,18 +207,6 @@ class TaskEnv(_GameEnv):
             return int(action)
         moved = games.to_game_action(self.game, action)
         return moved.item() if self._n_actions else moved
-
-    def _step_compiled(self, action: Any) -> Any:
-        if self._plain is None or self._state is None:
-            return super().step(action)
-        assert self._key is not None
-        self._key[-1] = self._time
-        self._state = jax.tree.map(
-            lambda leaf, like: np.asarray(leaf, like.dtype), self._state, self._template
-        )
-        stepped = super().step(action)
-        self._state = jax.tree.map(_plain, self._state)
-        return stepped
 
 
 class MetaTaskEnv(_GameEnv):

@@ -3,13 +3,13 @@
 env = ProjectObservation(TrialsWrapper(gym.make("CartPole-v1"), 16), projection)
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
+
+from freeproj.adapters.flatten import Begun, Options, Stepped
 
 __all__ = ["TrialsWrapper"]
 
@@ -34,9 +34,7 @@ class TrialsWrapper(gym.Wrapper, RecordConstructorArgs):
         self._trial = 0
         self._options: dict[str, Any] | None = None
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Options = None) -> Begun:
         if seed is not None:
             self._seeds = np.random.default_rng(seed)
         self._seed = int(self._seeds.integers(2**31)) if seed is None else seed
@@ -44,7 +42,7 @@ class TrialsWrapper(gym.Wrapper, RecordConstructorArgs):
         observation, info = self.env.reset(seed=self._seed, options=options)
         return observation, info | {"trial": 0, "trial_ended": False}
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> Stepped:
         observation, reward, terminated, truncated, info = self.env.step(action)
         ended = bool(terminated or truncated)
         self._trial += ended

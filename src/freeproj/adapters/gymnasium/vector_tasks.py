@@ -8,9 +8,7 @@ SAME_STEP (the last observation in `info["final_obs"]`) and DISABLED (reset by
 `options={"reset_mask": mask}`).
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+import operator
 from typing import Any
 
 import gymnasium as gym
@@ -21,6 +19,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Array, Bool
 
+from freeproj.adapters.flatten import Begun, Options, Seeds, Stepped
 from freeproj.adapters.gymnasium import games
 from freeproj.envs import Environment, make
 from freeproj.meta.episodes import MetaEnv
@@ -53,12 +52,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self._moment: Any = None
         self._over = np.zeros(num_envs, bool)
 
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: Seeds = None, options: Options = None) -> Begun:
         """Begin everywhere, or where `options["reset_mask"]` says so."""
         mask = self._checked_mask((options or {}).get("reset_mask"))
         self._seed_keys(seed, mask)
@@ -70,9 +64,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self._over = self._over & ~mask
         return np.array(chosen.observation), self._info(mask)
 
-    def step(
-        self, actions: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, actions: Any) -> Stepped:
         """Step everywhere; the autoreset mode decides what happens after an end."""
         if self._moment is None:
             raise RuntimeError("Call `reset` before the first `step`.")
@@ -90,9 +82,10 @@ class _GameVectorEnv(gym.vector.VectorEnv):
             stepped = _choose(self._over, fresh, stepped)
         self._keep(stepped)
         ends = np.array(stepped.terminated), np.array(stepped.truncated)
-        self._over, info = ends[0] | ends[1], self._info(np.ones(self.num_envs, bool))
+        self._over, final = ends[0] | ends[1], {}
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
-            info = self._restart_ended(stepped, info)
+            final = self._restart_ended(stepped)
+        info = self._info(np.ones(self.num_envs, bool)) | final
         reward = np.array(stepped.reward, np.float64)
         return np.array(self._moment.observation), reward, *ends, info
 
@@ -100,11 +93,9 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         """Return one text or picture per sub-environment."""
         if self.render_mode is None or self._moment is None:
             return None
-        drawn = []
-        for i in range(self.num_envs):
-            state = jax.tree.map(lambda leaf, i=i: leaf[i], self._moment.state)
-            drawn.append(games.draw(self.game, state, self.render_mode))
-        return tuple(drawn)
+        state, each = self._moment.state, range(self.num_envs)
+        states = (jax.tree.map(operator.itemgetter(i), state) for i in each)
+        return tuple(games.draw(self.game, one, self.render_mode) for one in states)
 
     def _compile(self, begun: games.Moment) -> None:
         """Compile step and autoreset at the first reset, not in the midst of a rollout.
@@ -116,25 +107,18 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         stepped = _advance_all(self.game, keys, begun.state, actions, self._params)
         _choose(np.zeros(self.num_envs, bool), begun, stepped)
 
-    def _restart_ended(
-        self, stepped: games.Moment, info: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Begin again where a game has ended; `info` keeps the end of the old one."""
+    def _restart_ended(self, stepped: games.Moment) -> dict[str, Any]:
+        """Begin again where a game has ended; return the end of the old one."""
         over, shown = self._over, np.array(stepped.observation)
-        final = np.full(self.num_envs, None, dtype=object)
+        last = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(over):
-            final[index] = shown[index]
+            last[index] = shown[index]
+        final = {"final_obs": last, "final_info": self._info(over)}
         fresh = _begin_all(self.game, self._keys, self._params)
         self._keep(_choose(over, fresh, stepped))
-        ended = {name: info[name] for name in info if not name.startswith("_")}
-        ended |= {f"_{name}": over.copy() for name in ended}
-        kept = self._info(np.ones(self.num_envs, bool))
-        kept |= {"final_obs": final, "_final_obs": over.copy()}
-        return kept | {"final_info": ended, "_final_info": over.copy()}
+        return final | {f"_{name}": over.copy() for name in final}
 
-    def _seed_keys(
-        self, seed: int | Sequence[int | None] | None, mask: Bool[np.ndarray, " envs"]
-    ) -> None:
+    def _seed_keys(self, seed: Seeds, mask: Bool[np.ndarray, " envs"]) -> None:
         """Start the chains of keys anew, where they are reset and a seed is given."""
         if seed is None and self._keys is not None:
             return
@@ -146,10 +130,10 @@ class _GameVectorEnv(gym.vector.VectorEnv):
             raise ValueError(
                 f"`seed` must be one number or {self.num_envs} of them, got {seed}."
             )
-        given = np.array([each is not None for each in seed]) & mask
         spare = self.np_random.integers(2**32, size=self.num_envs).tolist()
-        seeds = [s if g else r for s, g, r in zip(seed, given, spare, strict=True)]
+        seeds = [s if r is None else r for s, r in zip(spare, seed, strict=True)]
         keys = np.stack([games.key_from_seed(each) for each in seeds])
+        given = np.array([each is not None for each in seed]) & mask
         before = keys if self._keys is None else self._keys
         self._keys = np.where(given[:, None], keys, before)
 
@@ -219,12 +203,9 @@ _advance_all = jax.jit(jax.vmap(games.advance, in_axes=(None, 0, 0, 0, None)))
 
 
 @jax.jit
+@jax.vmap
 def _choose(
-    mask: Bool[Array, " envs"], this: games.Moment, other: games.Moment
+    mask: Bool[Array, ""], this: games.Moment, other: games.Moment
 ) -> games.Moment:
     """Choose, environment by environment, one moment or the other."""
-
-    def choose(a: Array, b: Array) -> Array:
-        return jnp.where(mask.reshape(mask.shape + (1,) * (a.ndim - 1)), a, b)
-
-    return jax.tree.map(choose, this, other)
+    return jax.tree.map(lambda a, b: jnp.where(mask, a, b), this, other)

@@ -9,8 +9,6 @@ needs gymnax, and loads it on first use. Both generations are understood: steps 
 values (1.0) and of five (0.0.x, where one flag means terminated or out of time).
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from freeproj.adapters.gymnax.own import GymnaxEnv, GymnaxMetaEnv, GymnaxParams, make

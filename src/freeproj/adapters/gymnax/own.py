@@ -9,13 +9,10 @@
 As in gymnax, a step that ends a trial returns the first observation of the next one.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.metadata
 import importlib.util
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -27,16 +24,7 @@ from freeproj.envs import make as make_task
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams
 
-__all__ = [
-    "BoxSpace",
-    "DiscreteSpace",
-    "GymnaxEnv",
-    "GymnaxMetaEnv",
-    "GymnaxParams",
-    "make",
-]
-
-_GENERATIONS = ("0.0", "1.0")
+__all__ = ["GymnaxEnv", "GymnaxMetaEnv", "GymnaxParams", "make"]
 
 
 class GymnaxParams(NamedTuple):
@@ -44,22 +32,6 @@ class GymnaxParams(NamedTuple):
 
     max_steps_in_episode: int
     task: PyTree
-
-
-@dataclass(frozen=True)
-class DiscreteSpace(Discrete):
-    """The integers 0, …, n-1, where gymnax's own class is not installed."""
-
-    shape: tuple[int, ...] = ()
-    dtype: Any = jnp.int32
-
-
-@dataclass(frozen=True)
-class BoxSpace(Box):
-    """Bounded vectors, where gymnax's own class is not installed."""
-
-    shape: tuple[int, ...] = ()
-    dtype: Any = jnp.float32
 
 
 class GymnaxEnv:
@@ -74,10 +46,8 @@ class GymnaxEnv:
     task: Any
 
     def __init__(self, task: Environment, generation: str = "1.0"):
-        if generation not in _GENERATIONS:
-            raise ValueError(
-                f"`generation` must be '1.0' or '0.0', got {generation!r}."
-            )
+        if generation not in ("0.0", "1.0"):
+            raise ValueError(f"`generation` must be '1.0' or '0.0', got {generation}.")
         self.task, self.generation = task, generation
 
     @property
@@ -108,17 +78,15 @@ class GymnaxEnv:
         """Step, and begin the next trial where this one ends."""
         params = params or self.default_params
         key_step, key_reset = jax.random.split(key)
-        seen, after, reward, terminated, truncated, info = self._move(
-            key_step, state, action, params
-        )
+        moved = self._move(key_step, state, action, params)
+        seen, after, reward, terminated, truncated, info = moved
         done = terminated | truncated
-        obs, state = jax.lax.cond(
-            done, lambda: self.reset_env(key_reset, params), lambda: (seen, after)
-        )
+        begin, go_on = lambda: self.reset_env(key_reset, params), lambda: (seen, after)
+        obs, state = jax.lax.cond(done, begin, go_on)
         if self.generation == "0.0":
             return obs, state, reward, done, info | {"discount": 1.0 - terminated}
-        info = info | {"terminated": terminated, "truncated": truncated}
-        info |= {"final_observation": seen}
+        ends = {"terminated": terminated, "truncated": truncated}
+        info = info | ends | {"final_observation": seen}
         return obs, state, reward, terminated, truncated, info
 
     def reset_env(self, key: PRNGKeyArray, params: Any) -> tuple[Array, PyTree]:
@@ -219,9 +187,7 @@ def _installed() -> str:
 
 def _gymnax_space(space: Box | Discrete) -> Any:
     if not importlib.util.find_spec("gymnax"):
-        if isinstance(space, Discrete):
-            return DiscreteSpace(space.n)
-        return BoxSpace(space.low, space.high, (space.size,))
+        return space  # ours has the same names
     from gymnax.environments import spaces
 
     if isinstance(space, Discrete):

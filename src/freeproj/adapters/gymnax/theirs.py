@@ -1,7 +1,5 @@
 """gymnax environments as tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -100,10 +98,7 @@ class GymnaxTask(Environment):
             return Discrete(int(self.acted.n))
         if isinstance(self.acted, gymnax_spaces.Box):
             return _box(self.acted)
-        raise ValueError(
-            f"{self.name} must have Discrete or Box actions to be a task, got "
-            f"{self.acted}."
-        )
+        raise ValueError(f"Actions must be Discrete or a Box, got {self.acted}.")
 
     @property
     def max_steps(self) -> int:
@@ -132,9 +127,6 @@ class GymnaxTask(Environment):
         reward = jnp.asarray(reward, jnp.float32).reshape(())
         flat = _flatten(self.observed, observation)
         return flat, _like(following, state), reward, terminated, truncated, {}
-
-    def render(self, state: PyTree) -> str:
-        return str(state)
 
     def _own(self, name: str) -> Callable:
         """Return the method that does not restart by itself, where there is one.
@@ -178,9 +170,8 @@ def _flatten(space: Any, value: PyTree) -> Float[Array, " d"]:
         return jax.nn.one_hot(value, space.n, dtype=jnp.float32)
     if isinstance(space, gymnax_spaces.Box):
         return jnp.asarray(value, jnp.float32).ravel()
-    return jnp.concatenate(
-        [_flatten(part, _item(value, name)) for name, part in _parts(space)]
-    )
+    parts = [_flatten(part, _item(value, name)) for name, part in _parts(space)]
+    return jnp.concatenate(parts)
 
 
 def _parts(space: Any) -> list[tuple[Any, Any]]:
@@ -188,10 +179,7 @@ def _parts(space: Any) -> list[tuple[Any, Any]]:
         return list(space.spaces.items())
     if isinstance(space, gymnax_spaces.Tuple):
         return list(enumerate(space.spaces))
-    raise ValueError(
-        f"Observations must be Box, Discrete, Dict or Tuple to be flattened, got "
-        f"{space}."
-    )
+    raise ValueError(f"Observations must be Box, Discrete, Dict or Tuple, got {space}.")
 
 
 def _item(value: Any, name: Any) -> Any:
