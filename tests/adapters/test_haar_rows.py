@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from freeproj.adapters.haar_rows import HaarRows
+from freeproj.adapters.sklearn import HaarRows
 
 
 @pytest.mark.parametrize(("dim", "n_rows"), [(1, 1), (5, 5), (12, 3), (40, 4)])

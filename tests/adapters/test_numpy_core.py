@@ -35,7 +35,7 @@ def test_same_bases_and_word_give_the_same_matrix_as_jax(family, data):
         inverses=family_of(family).grouped and data.draw(st.booleans()),
     )
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    bases, word = draw_bases(law, rng, np.float32), draw_word(law, rng)
+    bases, word = draw_bases(law, rng), draw_word(law, rng)
     obs_dim = data.draw(st.integers(1, dim))
     expected = law.matrix(word, bases, obs_dim)
     np.testing.assert_allclose(matrix(law, word, bases, obs_dim), expected, atol=1e-6)
@@ -44,7 +44,7 @@ def test_same_bases_and_word_give_the_same_matrix_as_jax(family, data):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_table_has_the_matrix_of_every_word(family):
     law = FreeProjection(2, 2, dim=8, input_dim=5, family=family)
-    bases = draw_bases(law, np.random.default_rng(0), np.float32)
+    bases = draw_bases(law, np.random.default_rng(0))
     letters, every = table(law, bases, 3)
     assert every.shape == (4, 5, 3)
     for word, each in zip(letters, every, strict=True):
@@ -105,7 +105,7 @@ def test_families_of_any_size_are_drawn_from():
 
 def test_only_a_free_projection_is_taken():
     with pytest.raises(TypeError, match="must be a FreeProjection, got str"):
-        checked("haar")
+        checked("haar", 4)
 
 
 def test_wrappers_never_start_jax_so_workers_may_be_forked():

@@ -91,7 +91,7 @@ def test_fewer_components_are_inverted_to_the_point_of_least_norm():
     np.testing.assert_allclose(model.transform(back), Z)
     assert (np.linalg.norm(back, axis=1) <= np.linalg.norm(X, axis=1) + 1e-9).all()
     assert model.inverse_components_.shape == (24, 6)
-    with pytest.raises(ValueError, match="size 24 is different from 6"):
+    with pytest.raises(ValueError, match="size 6 is different from 24"):
         model.inverse_transform(X)
 
 

@@ -190,7 +190,7 @@ def test_ppo_learns_behind_a_frame():
 
 
 def test_wrong_settings_are_named():
-    with pytest.raises(ValueError, match=r"2 entries .* `dim` = 1"):
+    with pytest.raises(ValueError, match=r"1 to 1 entries .* got 2"):
         VecFreeProjection(counters(), FreeProjection(2, 2, dim=1))
     with pytest.raises(ValueError, match="every"):
         RedrawBases(VecFreeProjection(counters(), LAW), every=0)

@@ -40,7 +40,7 @@ def test_jax_numpy_and_torch_agree_from_the_same_bases(family, data):
     )
     obs_dim = data.draw(st.integers(1, dim))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    bases = draw_bases(law, rng, np.float32)
+    bases = draw_bases(law, rng)
     words = np.stack([draw_word(law, rng) for _ in range(5)])
     x = rng.standard_normal((5, obs_dim))
     x = (x / np.linalg.norm(x, axis=1, keepdims=True)).astype(np.float32)

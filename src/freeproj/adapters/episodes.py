@@ -15,7 +15,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Real
+from jaxtyping import Bool, Float32, Real
 
 from freeproj.adapters import numpy_core
 from freeproj.adapters.flatten import farthest, observed_by, with_room
@@ -23,6 +23,12 @@ from freeproj.projection.frames import PlainFrame
 from freeproj.projection.projection import FreeProjection
 
 __all__ = ["EpisodeFrames", "EpisodeWords", "Episodes", "Projects", "ShowsFrames"]
+
+_Seed = int | None
+_Row = Real[np.ndarray, " d"]
+_Rows = Real[np.ndarray, "envs d"]
+_ShownRow = Float32[np.ndarray, " k"]
+_Shown = Float32[np.ndarray, "envs k"]
 
 _OWN, _GIVEN, _BASES = range(3)  # what a child of the seed is for
 
@@ -54,21 +60,10 @@ class EpisodeWords(Episodes):
     """
 
     def __init__(
-        self,
-        projection: FreeProjection,
-        obs_dim: int,
-        n_envs: int = 1,
-        seed: int | None = None,
-        n_trials: int = 1,
+        self, law: FreeProjection, obs_dim: int, n_envs: int, seed: _Seed, n_trials: int
     ):
         super().__init__(n_envs, n_trials)
-        self.projection = law = projection
-        if obs_dim > law.dim:
-            raise ValueError(
-                f"Observations of {obs_dim} entries do not fit the projection's "
-                f"`dim` = {law.dim}; choose a `dim` of at least {obs_dim}."
-            )
-        self.obs_dim = obs_dim
+        self.projection, self.obs_dim = law, obs_dim
         self.entropy = int(np.random.SeedSequence(seed).entropy)  # pyright: ignore
         self.streams = [self._generator(_OWN, index) for index in range(n_envs)]
         self.words = np.zeros((n_envs, law.length), np.int32)
@@ -104,16 +99,12 @@ class EpisodeWords(Episodes):
             self.words[index], drawn = self._draw(self.streams[index])
             self.turned[index] = drawn.T
 
-    def show(
-        self, observations: Float[np.ndarray, "envs d_obs"]
-    ) -> Float32[np.ndarray, "envs d_in"]:
+    def show(self, observations: _Rows) -> _Shown:
         """Return each environment's observation under its own word."""
         self.latest = np.matmul(observations[:, None, :], self.turned)[:, 0]
         return self.latest.astype(np.float32)
 
-    def show_one(
-        self, index: int, observation: Float32[np.ndarray, " d_obs"]
-    ) -> Float32[np.ndarray, " d_in"]:
+    def show_one(self, index: int, observation: _Row) -> _ShownRow:
         """Return one environment's observation, such as its last, under its word."""
         return observation.dot(self.turned[index]).astype(np.float32)
 
@@ -157,17 +148,13 @@ class EpisodeFrames(Episodes):
         if (due := self.due(begins)).any():
             self.frame.clear(due)
 
-    def show(
-        self, observations: Real[np.ndarray, "envs d"]
-    ) -> Float32[np.ndarray, "envs slot"]:
+    def show(self, observations: _Rows) -> _Shown:
         """Return each environment's observation in its frame."""
         # Rounded to float32, one projection would differ from another by 1e-5.
         exact = observations if self.source is None else self.source.latest
         return self.frame.see(exact)
 
-    def show_one(
-        self, index: int, observation: Real[np.ndarray, " d"]
-    ) -> Float32[np.ndarray, " slot"]:
+    def show_one(self, index: int, observation: _Row) -> _ShownRow:
         """Return one environment's observation, such as its last, in its frame."""
         where = np.arange(len(self.episodes)) == index
         return self.frame.see(np.where(where[:, None], observation, 0.0), where)[index]
@@ -180,14 +167,12 @@ class Projects:
         self, env: Any, projection: Any, *, seed: int | None = None, n_trials: int = 1
     ):
         flat, n_envs = observed_by(env)
-        law, settings = (
-            numpy_core.checked(projection),
-            {"seed": seed, "n_trials": n_trials},
-        )
-        self.words = EpisodeWords(law, flat.shape[0], n_envs, **settings)
+        law = numpy_core.checked(projection, flat.shape[0])
+        self.words = EpisodeWords(law, flat.shape[0], n_envs, seed, n_trials)
         reach = self.words.reach(flat)
         shown = gym.spaces.Box(-reach, reach, (law.input_dim,), np.float32)
-        super().__init__(env, self.words, shown, projection=law, **settings)  # pyright: ignore
+        settings = {"projection": law, "seed": seed, "n_trials": n_trials}
+        super().__init__(env, self.words, shown, **settings)  # pyright: ignore
 
     def redraw_bases(self, seed: int | None = None) -> None:
         """Draw new base matrices, used from each environment's next word on."""

@@ -4,7 +4,6 @@ Box entries are kept, Discrete and MultiDiscrete ones become one-hot, and the pa
 Dict and Tuple are concatenated, as by Gymnasium's own `flatten`.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -12,14 +11,8 @@ import numpy as np
 from gymnasium.vector.utils import iterate
 from jaxtyping import Float, Float32
 
-__all__ = ["Begun", "Options", "Seeds", "Stepped", "farthest", "flat_space"]
-__all__ += ["flatten_batch", "flatten_one", "observed_by", "with_room"]
-
-# What Gymnasium's `reset` takes and returns, single and vectorized, and `step` returns.
-Options = dict[str, Any] | None
-Seeds = int | Sequence[int | None] | None
-Begun = tuple[Any, dict[str, Any]]
-Stepped = tuple[Any, Any, Any, Any, dict[str, Any]]
+__all__ = ["farthest", "flat_space", "flatten_batch", "flatten_one", "observed_by"]
+__all__ += ["with_room"]
 
 
 def flat_space(space: gym.Space) -> gym.spaces.Box:
@@ -53,15 +46,13 @@ def flatten_batch(
     if isinstance(space, gym.spaces.Box):
         array = np.asarray(observations, np.float32)
         return array.reshape(len(array), -1)
-    return np.stack(
-        [flatten_one(space, each) for each in iterate(batched, observations)]
-    )
+    rows = [flatten_one(space, each) for each in iterate(batched, observations)]
+    return np.stack(rows)
 
 
-def farthest(box: gym.spaces.Box) -> Float[np.ndarray, " d"]:
-    """Return how far from zero each entry can be."""
-    sides = np.abs(box.low, dtype=np.float64), np.abs(box.high, dtype=np.float64)
-    return np.maximum(*sides)
+def farthest(box: Any) -> Float[np.ndarray, " d"]:
+    """Return how far from zero each entry of Gymnasium's box, or of ours, can be."""
+    return np.abs(np.array([box.low, box.high], np.float64)).max(axis=0)
 
 
 def with_room(bound: float | np.floating) -> float:

@@ -21,6 +21,7 @@ __all__ = ["FART", "FFM", "LRU", "S6", "DeltaNet", "MemaxLayer", "MemaxMemory"]
 
 _Rows = Float[Array, "time batch size"]
 _Resets = Bool[Array, "time batch"]
+_Ran = tuple[_Rows, PyTree]  # outputs, and the state after them
 
 
 class MemaxLayer(eqx.Module):
@@ -44,9 +45,7 @@ class MemaxLayer(eqx.Module):
         """The module of memax."""
         return eqx.combine(self.arrays, self.fixed)
 
-    def sequence(
-        self, xs: _Rows, state: PyTree, resets: _Resets
-    ) -> tuple[_Rows, PyTree]:
+    def sequence(self, xs: _Rows, state: PyTree, resets: _Resets) -> _Ran:
         """Return the outputs of all steps and the last state."""
         module = self.module
 
@@ -78,9 +77,7 @@ class MemaxMemory(eqx.Module):
         out, state = self.sequence(x[None], state, reset[None])
         return out[0], state
 
-    def sequence(
-        self, xs: _Rows, state: PyTree, resets: _Resets
-    ) -> tuple[_Rows, PyTree]:
+    def sequence(self, xs: _Rows, state: PyTree, resets: _Resets) -> _Ran:
         """Return what repeated `step` would: all outputs, and the last memory."""
         following = []
         for layer, own in zip(self.layers, state, strict=True):

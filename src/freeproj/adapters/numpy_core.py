@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from freeproj.projection import words
 from freeproj.projection.projection import FreeProjection
@@ -28,12 +28,12 @@ _GROUPED = ("haar", "qr", "permutation")
 _ISOMETRIES = (*_GROUPED, "iid_haar", "hadamard", "identity")
 
 
-def checked(projection: Any) -> FreeProjection:
-    """Refuse what is not a `FreeProjection`."""
+def checked(projection: Any, obs_dim: int) -> FreeProjection:
+    """Refuse what is not a `FreeProjection`, or too small for `obs_dim` entries."""
     if not isinstance(projection, FreeProjection):
-        raise TypeError(
-            f"`projection` must be a FreeProjection, got {type(projection).__name__}."
-        )
+        kind = type(projection).__name__
+        raise TypeError(f"`projection` must be a FreeProjection, got {kind}.")
+    projection.check_observation(obs_dim)
     return projection
 
 
@@ -42,20 +42,18 @@ def keeps_norms(law: FreeProjection) -> bool:
     return law.family in _ISOMETRIES
 
 
-def draw_bases(
-    law: FreeProjection, rng: _Rng, dtype: DTypeLike = np.float64
-) -> np.ndarray:
+def draw_bases(law: FreeProjection, rng: _Rng) -> np.ndarray:
     """Draw what all words share: U_1, …, U_n, or the family's own table."""
     n, dim = law.n_generators, law.dim
     if law.family in ("haar", "qr"):
-        return haar(rng, n, dim, signed=law.family == "haar").astype(dtype)
+        return haar(rng, n, dim, signed=law.family == "haar")
     if law.family == "permutation":
         rows = np.tile(np.arange(dim, dtype=np.int32), (n, 1))
         return rng.permuted(rows, axis=1)
     import jax
 
     bases = np.asarray(law.draw_bases(jax.random.key(rng.integers(2**63))))
-    return bases.astype(dtype) if bases.dtype.kind == "f" else bases
+    return bases.astype(np.float64) if bases.dtype.kind == "f" else bases
 
 
 def draw_word(law: FreeProjection, rng: _Rng) -> Int[np.ndarray, " length"]:

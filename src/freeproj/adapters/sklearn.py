@@ -4,13 +4,15 @@
 
 Rows of X are observations, so the result is X Mᵀ, where M = √(d/k) T_2 λ(w) T_1 has k
 rows. With k = d no distance changes; with fewer rows distances are kept on average.
-Only M is stored: Haar matrices are never formed (`haar_rows`).
+Only M is stored: Haar matrices are never formed (`HaarRows`).
 """
 
 import math
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 from sklearn.random_projection import (
     BaseRandomProjection,
     johnson_lindenstrauss_min_dim,
@@ -19,12 +21,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from freeproj.adapters.haar_rows import HaarRows
 from freeproj.adapters.numpy_core import draw_bases, draw_word, matrix
 from freeproj.projection.projection import FreeProjection
 
-__all__ = ["FreeRandomProjection"]
+__all__ = ["FreeRandomProjection", "HaarRows"]
 
+_Rows = Float[np.ndarray, "k d"]
 _TAKEN: Any = {"accept_sparse": ("csr", "csc"), "dtype": (np.float64, np.float32)}
 
 
@@ -122,3 +124,61 @@ class FreeRandomProjection(BaseRandomProjection):
         scale = math.sqrt(dim / out) if self.scale is None else float(self.scale)
         sizes = self.n_generators, self.length, dim, out
         return FreeProjection(*sizes, scale, self.family, self.inverses)
+
+
+class HaarRows:
+    """Haar matrices U_1, U_2, … of O(d), revealed row by row as they are used.
+
+    A Haar matrix U need only be known where it has been used. Let P hold the rows that
+    U was applied to so far, and Q = P U their images. The part of a new row that lies
+    in the span of P goes to the same combination of Q. The part orthogonal to P goes,
+    by the invariance of the Haar measure, to a uniformly random direction orthogonal to
+    Q. So a word of ℓ letters costs ℓ frames of k x d Gaussian numbers, not n matrices
+    of d x d, and the distribution is exact.
+    """
+
+    def __init__(self, rng: np.random.Generator, dim: int):
+        self.rng, self.dim = rng, dim
+        self._seen: dict[int, tuple[_Rows, ...]] = {}
+
+    def rows(self, word: ArrayLike, n_rows: int) -> _Rows:
+        """Return the first rows of λ(w) = U_{i_1} ··· U_{i_ℓ}."""
+        rows = np.eye(n_rows, self.dim)
+        for letter in np.asarray(word).tolist():
+            rows = self.apply(rows, letter)
+        return rows
+
+    def apply(self, rows: _Rows, letter: int) -> _Rows:
+        """Return R U for a letter, R Uᵀ for its inverse; R has orthonormal rows."""
+        if abs(letter) not in self._seen:
+            images = _orthonormal(self.rng.standard_normal(rows.shape), self.dim)
+            self._seen[abs(letter)] = (rows, images)[:: 1 if letter > 0 else -1]
+            return images
+        inputs, outputs = self._seen[abs(letter)][:: 1 if letter > 0 else -1]
+        weights = rows @ inputs.T
+        fresh, coordinates = _basis(rows - weights @ inputs)
+        gaussian = self.rng.standard_normal(fresh.shape)
+        gaussian -= (gaussian @ outputs.T) @ outputs
+        images = _orthonormal(gaussian, self.dim - len(outputs))
+        seen = np.concatenate([inputs, fresh]), np.concatenate([outputs, images])
+        self._seen[abs(letter)] = seen[:: 1 if letter > 0 else -1]
+        return weights @ outputs + coordinates @ images
+
+
+def _basis(rows: _Rows) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "k m"]]:
+    """Return an orthonormal basis of the span of the rows, and their coordinates."""
+    squares, vectors = np.linalg.eigh(rows @ rows.T)
+    kept = squares > 1e-12  # the rest is rounding: rows have at most unit length
+    lengths = np.sqrt(squares[kept])
+    return (vectors[:, kept] / lengths).T @ rows, vectors[:, kept] * lengths
+
+
+def _orthonormal(rows: _Rows, free: int) -> _Rows:
+    """Return Qᵀ of rowsᵀ = Q R with a positive diagonal of R.
+
+    The rows are Gaussian in a space of `free` dimensions.
+    """
+    if 4 * len(rows) < free:  # well conditioned, and six times faster
+        return np.linalg.inv(np.linalg.cholesky(rows @ rows.T)) @ rows
+    q, r = np.linalg.qr(rows.T)
+    return (q * np.where(np.diagonal(r) < 0, -1, 1)).T

@@ -75,14 +75,11 @@ class VecFreeProjection(Projects, _VecShown):
     """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
     Args:
-        venv: a vector environment whose observations can be flattened to a vector.
+        env: a vector environment whose observations can be flattened to a vector.
         projection: a `FreeProjection`.
         seed: what base matrices and words are drawn from.
         n_trials: how many episodes share a word.
     """
-
-    def __init__(self, venv: VecEnv, projection: Any, **settings: Any):
-        super().__init__(venv, projection, **settings)
 
     def save(self, path: str | Path) -> None:
         """Write settings and base matrices to an `.npz` file, beside a model."""
@@ -109,9 +106,6 @@ class VecFrame(ShowsFrames, _VecShown):
     They are the same under every projection: see `FrameObservation` of
     `freeproj.adapters.gymnasium`, whose arguments these are.
     """
-
-    def __init__(self, venv: VecEnv, size: int | None = None, **settings: Any):
-        super().__init__(venv, size, **settings)
 
 
 class RedrawBases(BaseCallback):

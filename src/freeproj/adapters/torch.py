@@ -12,9 +12,6 @@ the same bases and word the numbers are those of the JAX path.
     layer = FrameLayer(128, size=4)
     frame = layer.empty(batch)                        # at an episode's start
     seen, frame = layer(observations, frame, starts)  # (batch, 128) -> (batch, 5)
-
-Each row of the batch is an episode. It is shown in an orthonormal frame of what it has
-shown so far, in coordinates that no projection changes (`projection.frames`).
 """
 
 from typing import Any, NamedTuple
@@ -23,6 +20,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from freeproj.adapters.numpy_core import checked, draw_bases, draw_word, matrix, table
 from freeproj.projection.frames import ROUNDING
@@ -59,12 +57,7 @@ class FreeProjectionLayer(nn.Module):
         dtype: torch.dtype | None = None,
     ):
         super().__init__()
-        self.projection = law = checked(projection)
-        if not 1 <= in_features <= law.dim:
-            raise ValueError(
-                f"`in_features` must be 1 to {law.dim} (the projection's `dim`), got "
-                f"{in_features}; choose a larger `dim`."
-            )
+        self.projection = law = checked(projection, in_features)
         self.in_features, self.out_features = in_features, law.input_dim
         entropy = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] >> 1
         self.register_buffer("stream", torch.tensor([int(entropy), 0], device=device))
@@ -94,18 +87,14 @@ class FreeProjectionLayer(nn.Module):
         """
         _check_entries(self, observations)
         if words is None:
-            return nn.functional.linear(observations, self.weight)
+            return functional.linear(observations, self.weight)
         if not torch.compiler.is_compiling():
             self._check(words)
         table, rows = self._rows(words)
         # Σ_j ξ_j · (row j of the transposed matrix), without a matrix per observation.
         rows, weights = torch.broadcast_tensors(rows, observations)
-        flat = nn.functional.embedding_bag(
-            rows.reshape(-1, self.in_features),
-            table,
-            mode="sum",
-            per_sample_weights=weights.reshape(-1, self.in_features),
-        )
+        each, by = (x.reshape(-1, self.in_features) for x in (rows, weights))
+        flat = functional.embedding_bag(each, table, mode="sum", per_sample_weights=by)
         return flat.reshape(*weights.shape[:-1], self.out_features)
 
     def matrix(
@@ -134,11 +123,7 @@ class FreeProjectionLayer(nn.Module):
         return torch.tensor(np.stack(drawn)).to(self.word)
 
     def extra_repr(self) -> str:
-        law = self.projection
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"n_generators={law.n_generators}, length={law.length}, dim={law.dim}"
-        )
+        return f"in_features={self.in_features}, {self.projection}"
 
     def _generator(self) -> np.random.Generator:
         """Return the generator of the next draw, and count the draw."""
@@ -215,6 +200,9 @@ class TorchFrame(NamedTuple):
 
 class FrameLayer(nn.Module):
     """Return coordinates in the frame of an episode, and what is left over.
+
+    Each row of the batch is an episode; no projection changes what it shows
+    (`projection.frames`).
 
     Args:
         in_features: the number of entries of an observation.
@@ -301,8 +289,6 @@ def _product(matrix: Tensor, vector: Tensor) -> Tensor:
 
 
 def _check_entries(layer: Any, observations: Tensor) -> None:
-    n_taken, n_given = layer.in_features, observations.shape[-1]
-    if n_given != n_taken:
-        raise ValueError(
-            f"The layer takes {n_taken} entries (`in_features`), got {n_given}."
-        )
+    n, given = layer.in_features, observations.shape[-1]
+    if given != n:
+        raise ValueError(f"The layer takes {n} entries (`in_features`), got {given}.")

@@ -26,6 +26,7 @@ __all__ = ["certify"]
     help="Trials of an episode. Default: as in the agent's training, or 4.",
 )
 @click.option("--dim", type=int, help="Size of what it sees. Default: as in training.")
+@click.option("--scale", default=1.0, help="Factor of projections, if not the agent's.")
 @click.option("--frame", type=int, help="Size of a frame to put before the policy.")
 @seed_option
 @click.option(
@@ -74,7 +75,7 @@ def certify(
 def _load(agent: str) -> Any:
     """Return the policy that an argument names."""
     if Path(agent).suffix == ".zip":
-        from freeproj.adapters.certify.models import load_model
+        from freeproj.adapters.certify.players import load_model
 
         return load_model(agent)
     if is_import_name(agent) and not Path(agent).exists():

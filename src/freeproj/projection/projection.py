@@ -84,13 +84,13 @@ class FreeProjection:
 
     def matrix(self, word: _Word, bases: _AnyArray, obs_dim: int) -> _Matrix:
         """Return M_o for observations of `obs_dim` entries."""
-        self._check_observation(obs_dim)
+        self.check_observation(obs_dim)
         rows, family = min(self.input_dim, self.dim), family_of(self.family)
         return self._fitted(family.corner(word, bases, rows, obs_dim, self))
 
     def matrices(self, bases: _AnyArray, obs_dim: int) -> _Matrices:
         """Return M_o of every word, in the order of `index`; positive words only."""
-        self._check_observation(obs_dim)
+        self.check_observation(obs_dim)
         if self.family in ("haar", "qr"):
             corners = matrices.block_all(bases, self.length, obs_dim)
             return self._fitted(corners[:, : self.input_dim])
@@ -102,7 +102,7 @@ class FreeProjection:
 
         The distribution is that of `matrices(draw_bases(key), obs_dim)`.
         """
-        self._check_observation(obs_dim)
+        self.check_observation(obs_dim)
         family = family_of(self.family)
         multiplied = family.grouped and self.length > 1
         if multiplied or family.draw_columns is None:
@@ -130,6 +130,14 @@ class FreeProjection:
         matrix = self.matrix(word, bases, observations.shape[-1])
         return jnp.asarray(observations) @ matrix.T
 
+    def check_observation(self, obs_dim: int) -> None:
+        """Refuse observations that do not fit."""
+        if not 1 <= obs_dim <= self.dim:
+            raise ValueError(
+                f"Observations must have 1 to {self.dim} entries (the projection's "
+                f"`dim`), got {obs_dim}; choose a larger `dim`."
+            )
+
     def _fitted(
         self, corners: Float[Array, "*words rows d_obs"]
     ) -> Float[Array, "*words d_in d_obs"]:
@@ -137,10 +145,3 @@ class FreeProjection:
         missing = self.input_dim - corners.shape[-2]
         widths = [(0, 0)] * (corners.ndim - 2) + [(0, missing), (0, 0)]
         return jnp.pad(self.scale * corners, widths)
-
-    def _check_observation(self, obs_dim: int) -> None:
-        if not 1 <= obs_dim <= self.dim:
-            raise ValueError(
-                f"Observations must have 1 to {self.dim} entries (the projection's "
-                f"`dim`), got {obs_dim}; choose a larger `dim`."
-            )

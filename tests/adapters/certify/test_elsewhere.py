@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import freeproj as fp
-from freeproj.adapters.certify.models import ALGORITHMS, load_model
+from freeproj.adapters.certify.players import ALGORITHMS, load_model
 
 gym = pytest.importorskip("gymnasium")
 from gymnasium.envs.classic_control import CartPoleEnv  # noqa: E402

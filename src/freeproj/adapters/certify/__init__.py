@@ -17,9 +17,9 @@ from freeproj.adapters.certify.certificate import Certificate, certificate
 from freeproj.adapters.certify.players import as_player
 from freeproj.adapters.certify.playing import Plan, play_all
 
-__all__ = ["FEWEST_EPISODES", "Certificate", "certify"]
+__all__ = ["FEWEST", "Certificate", "certify"]
 
-FEWEST_EPISODES = 8
+FEWEST = 8  # episodes
 _TRIALS = 4  # of an episode, for policies whose training is not known
 
 
@@ -60,10 +60,8 @@ def certify(
         deterministic: take the likeliest action, for policies trained elsewhere.
         name: what to call the agent.
     """
-    if n_episodes < FEWEST_EPISODES:
-        raise ValueError(
-            f"`n_episodes` must be at least {FEWEST_EPISODES}, got {n_episodes}."
-        )
+    if n_episodes < FEWEST:
+        raise ValueError(f"`n_episodes` must be at least {FEWEST}, got {n_episodes}.")
     for argument, value in (("n_trials", n_trials), ("dim", dim), ("frame", frame)):
         if value < 0:
             raise ValueError(f"`{argument}` must not be negative, got {value}.")
@@ -83,5 +81,4 @@ def certify(
     plan = Plan(n_episodes, n_trials, same, seed)
     with threadpool_limits(1):  # for small networks threads only wait for each other
         returns = play_all(player, arena, plan)
-    shown = name or player.name
-    return certificate(shown, arena.name, player.input_dim, seed, returns)
+    return certificate(name or player.name, arena.name, player.input_dim, seed, returns)

@@ -42,10 +42,8 @@ class Certificate:
         """Return the row of a condition."""
         rows = {row.name: row for row in self.rows}
         if name not in rows:
-            raise KeyError(
-                f"No condition {name!r}.{suggestion(name, rows)} Known: "
-                f"{', '.join(rows)}."
-            )
+            near, names = suggestion(name, rows), ", ".join(rows)
+            raise KeyError(f"No condition {name!r}.{near} Known: {names}.")
         return rows[name]
 
     def meets(self, requirement: str) -> bool:
@@ -78,7 +76,8 @@ class Certificate:
     def save(self, path: str | Path) -> Path:
         """Write the card; the name's end says how: .md, .html or .json."""
         path = Path(path)
-        writers = {".md": self.to_markdown, ".html": self.to_html, ".json": self._json}
+        writers = {".md": self.to_markdown, ".html": self.to_html}
+        writers[".json"] = lambda: json.dumps(self.to_dict(), indent=2) + "\n"
         if path.suffix not in writers:
             raise ValueError(f"A card ends in .md, .html or .json, got {path}.")
         text = writers[path.suffix]()
@@ -106,9 +105,6 @@ class Certificate:
             f"<table><tr><th>{'</th><th>'.join(head)}</th></tr>{rows}</table>"
             f"<p>{html.escape(_note(self))}</p>"
         )
-
-    def _json(self) -> str:
-        return json.dumps(self.to_dict(), indent=2) + "\n"
 
     @property
     def _title(self) -> str:

@@ -5,8 +5,12 @@ was trained on. Its memory begins empty with an episode and is kept over its tri
 """
 
 import functools
+import importlib
 import inspect
-from collections.abc import Callable
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +21,12 @@ from freeproj.envs import Discrete
 from freeproj.projection.frames import PlainFrame
 from freeproj.projection.maps import tile
 
-__all__ = ["Habits", "Projected", "as_player"]
+__all__ = ["ALGORITHMS", "Habits", "Projected", "as_player", "load_model"]
 
-_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_SB3 = ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
+_CONTRIB = ("ARS", "CrossQ", "QRDQN", "RecurrentPPO", "TQC", "TRPO")
+ALGORITHMS: dict[str, str] = dict.fromkeys(_SB3, "stable_baselines3")
+ALGORITHMS |= dict.fromkeys(_CONTRIB, "sb3_contrib")
 
 # Takes what is seen and the state, None at the start; returns actions and next state.
 _Ask = Callable[[np.ndarray, Any], tuple[Any, Any]]
@@ -133,9 +140,7 @@ def _ask_model(model: Any, deterministic: bool, seed: int) -> _Ask:
 
     def ask(seen: np.ndarray, state: Any) -> tuple[np.ndarray, Any]:
         begins = np.full(len(seen), state is None)
-        actions, state = model.predict(
-            seen, state=state, episode_start=begins, deterministic=deterministic
-        )
+        actions, state = model.predict(seen, state, begins, deterministic)
         return actions - first_action, state
 
     return ask
@@ -147,7 +152,7 @@ def _ask_module(module: Any, arena: Arena, sampled: bool, seed: int) -> _Ask:
 
     noise = torch.Generator().manual_seed(seed)
     taken = inspect.signature(module.forward).parameters.values()
-    with_state = sum(each.kind in _BY_PLACE for each in taken) > 1
+    with_state = sum(each.kind <= each.POSITIONAL_OR_KEYWORD for each in taken) > 1
 
     def ask(seen: np.ndarray, state: Any) -> tuple[np.ndarray, Any]:
         with torch.no_grad():
@@ -176,3 +181,43 @@ def _ask_function(act: Any, seed: int) -> _Ask:
         return np.stack(actions), states
 
     return ask
+
+
+def load_model(path: str | Path) -> Any:
+    """Load a model of Stable-Baselines3 or sb3-contrib; the file tells the algorithm.
+
+    It holds pickled objects, so that loading it may run code: load what you trust.
+    """
+    name = _algorithm(_settings(Path(path)))
+    home = importlib.import_module(ALGORITHMS[name])
+    return getattr(home, name).load(path, device="cpu")
+
+
+def _algorithm(settings: Mapping[str, Any]) -> str:
+    """Return the algorithm that a model's settings belong to.
+
+    The file does not name it, but its policy's module does, or its own settings do.
+    """
+    policy = settings.get("policy_class")
+    module = str(policy.get("__module__", "")) if isinstance(policy, dict) else ""
+    folder = module.split(".")
+    by_folder = {name.lower(): name for name in ALGORITHMS}
+    if "recurrent" in folder:
+        return "RecurrentPPO"
+    if len(folder) > 1 and folder[1] in by_folder and folder[1] not in ("ppo", "a2c"):
+        return by_folder[folder[1]]
+    if "cg_max_steps" in settings:
+        return "TRPO"
+    return "PPO" if "clip_range" in settings else "A2C"
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    """Read the settings of a model's file; nothing in it is unpickled."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return dict(json.loads(archive.read("data")))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file.") from None
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        text = f"{path} is not a model of Stable-Baselines3, as `model.save` writes it."
+        raise ValueError(text) from error

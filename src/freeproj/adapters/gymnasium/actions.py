@@ -1,14 +1,7 @@
 """A random action map around a Gymnasium environment, drawn with each episode.
 
-    env = MapAction(gym.make("CartPole-v1"), n_common=4, seed=0)
-
-Discrete actions are hidden among `n_common` ones; the rest mean nothing. A continuous
-action a becomes M_a a, clipped to the bounds; the rows of M_a are rows of a Haar
-matrix. (Algorithm 1, line 13.)
-
-    env = ActionsByUse(gym.make("CartPole-v1"), seed=0)
-
-names actions in the order in which the agent uses them, which undoes any relabelling.
+env = MapAction(gym.make("CartPole-v1"), n_common=4, seed=0)
+env = ActionsByUse(gym.make("CartPole-v1"), seed=0)  # undoes any relabelling
 """
 
 from typing import Any
@@ -19,7 +12,7 @@ from gymnasium.utils import RecordConstructorArgs
 from jaxtyping import Bool
 
 from freeproj.adapters.episodes import Episodes
-from freeproj.adapters.flatten import Begun, Options, Stepped
+from freeproj.adapters.gymnasium.games import Begun, Options, Stepped
 from freeproj.adapters.numpy_core import haar
 
 __all__ = ["ActionsByUse", "MapAction"]
@@ -27,6 +20,10 @@ __all__ = ["ActionsByUse", "MapAction"]
 
 class MapAction(gym.Wrapper, RecordConstructorArgs):
     """Let the agent act from a common action set, under a new map in each episode.
+
+    Discrete actions are hidden among `n_common` ones; the rest mean nothing. A
+    continuous action a becomes M_a a, clipped to the bounds; the rows of M_a are rows
+    of a Haar matrix. (Algorithm 1, line 13.)
 
     `info["action_mask"]` and `action_masks()` tell which common actions mean something.
     One that means nothing is taken as the environment's first action.
@@ -122,9 +119,7 @@ class ActionsByUse(MapAction):
 
     def __init__(self, env: gym.Env, n_common: int | None = None, **settings: Any):
         if not isinstance(env.action_space, gym.spaces.Discrete):
-            raise ValueError(
-                f"`ActionsByUse` needs Discrete actions, got {env.action_space}."
-            )
+            raise ValueError(f"`ActionsByUse` needs Discrete, got {env.action_space}.")
         super().__init__(env, n_common, **settings)
 
     def action(self, action: Any) -> Any:
@@ -148,8 +143,6 @@ def _own_size(space: Any) -> int:
         return int(space.n)
     vector = isinstance(space, gym.spaces.Box) and len(space.shape) == 1
     if not vector or not space.is_bounded():
-        raise ValueError(
-            "`MapAction` needs Discrete actions or a bounded Box of one axis, got "
-            f"{space}."
-        )
+        rule = "Discrete actions or a bounded Box of one axis"
+        raise ValueError(f"`MapAction` needs {rule}, got {space}.")
     return space.shape[0]

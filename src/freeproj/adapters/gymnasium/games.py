@@ -7,6 +7,7 @@ episode k of a seed is the same whatever was played before. Nothing restarts by 
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -15,20 +16,26 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray, PyTree, UInt32
 
-from freeproj.adapters.flatten import with_room
+from freeproj.adapters.flatten import farthest, with_room
 from freeproj.adapters.numpy_core import keeps_norms
 from freeproj.envs import Box, Discrete, Environment
 from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.projection import FreeProjection
 
-__all__ = ["N_STARTS", "RENDER_MODES", "Game", "Moment", "action_space_of", "advance"]
-__all__ += ["begin", "checked_mode", "draw", "draw_starts", "key_from_seed"]
-__all__ += ["make_meta", "observation_space_of", "params_of", "some_action"]
-__all__ += ["to_game_action"]
+__all__ = ["METADATA", "N_STARTS", "Begun", "Game", "Moment", "Options", "Seeds"]
+__all__ += ["Stepped", "action_space_of", "advance", "begin", "checked_mode", "draw"]
+__all__ += ["draw_starts", "key_from_seed", "make_meta", "observation_space_of"]
+__all__ += ["params_of", "some_action", "to_game_action"]
 
 Game = Environment | MetaEnv
 
-RENDER_MODES = ("ansi", "rgb_array")
+# What Gymnasium's `reset` takes and returns, single and vectorized, and `step` returns.
+Options = dict[str, Any] | None
+Seeds = int | Sequence[int | None] | None
+Begun = tuple[Any, dict[str, Any]]
+Stepped = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+METADATA = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 N_STARTS = 16  # episodes drawn at a time: a draw costs as much as a hundred steps
 
 _Key = UInt32[Array | np.ndarray, " words"]
@@ -72,9 +79,8 @@ def advance(
     key = jnp.asarray(key)
     key_step = jax.random.fold_in(_episode_keys(key)[1], key[-1])
     step = game.advance if isinstance(game, MetaEnv) else game.step
-    shown, state, reward, terminated, truncated, told = step(
-        key_step, state, jnp.asarray(action), params
-    )
+    stepped = step(key_step, state, jnp.asarray(action), params)
+    shown, state, reward, terminated, truncated, told = stepped
     key, info = key.at[-1].add(1), _info(game, state, told)
     return Moment(key, shown, state, reward, terminated, truncated, info)
 
@@ -130,7 +136,7 @@ def make_meta(
 
 def checked_mode(render_mode: str | None) -> str | None:
     """Refuse ways of drawing that there are not."""
-    if render_mode not in (None, *RENDER_MODES):
+    if render_mode not in (None, "ansi", "rgb_array"):
         raise ValueError(
             f"`render_mode` must be None, 'ansi' or 'rgb_array', got {render_mode!r}."
         )
@@ -155,15 +161,12 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.
     if isinstance(space, Discrete):
         whole = array.dtype.kind in "iu" and array.shape == batch
         if not whole or not ((array >= 0) & (array < space.n)).all():
-            raise ValueError(
-                f"Actions must be integers in 0..{space.n - 1}, of shape {batch}, got "
-                f"{actions!r}."
-            )
+            rule = f"integers in 0..{space.n - 1}, of shape {batch}"
+            raise ValueError(f"Actions must be {rule}, got {actions!r}.")
         return array.astype(np.int32)
     if array.shape != (*batch, space.size) or not np.isfinite(array).all():
-        raise ValueError(
-            f"Actions must be finite, of shape {(*batch, space.size)}, got {actions!r}."
-        )
+        rule = f"finite, of shape {(*batch, space.size)}"
+        raise ValueError(f"Actions must be {rule}, got {actions!r}.")
     low, high = _bounds(space)
     # Interpolated so that both bounds are reached exactly.
     share = (np.minimum(np.maximum(array.astype(np.float32), -1), 1) + 1) / 2
@@ -173,9 +176,8 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.
 def some_action(game: Game, batch: tuple[int, ...] = ()) -> np.ndarray:
     """Return an action that can be taken, to compile a step with."""
     space = game.action_space
-    if isinstance(space, Discrete):
-        return np.zeros(batch, np.int32)
-    return to_game_action(game, np.zeros((*batch, space.size)), batch)
+    shape = batch if isinstance(space, Discrete) else (*batch, space.size)
+    return to_game_action(game, np.zeros(shape, np.int32), batch)
 
 
 @functools.cache
@@ -214,14 +216,11 @@ def _projected_reach(meta: MetaEnv) -> float:
         scale = max(float(np.linalg.norm(each, 2)) for each in maps)
     elif not keeps_norms(meta.projection):
         return np.inf
-    largest = 0.0
+    norms = []
     for task in meta.tasks:
-        bounds = task.observation_space.low, task.observation_space.high
-        entries = np.abs(bounds).max(axis=0)
-        if meta.normalize_observations:
-            entries = entries / np.array(task.observation_scale)
-        largest = max(largest, float(np.linalg.norm(entries)))
-    return with_room(scale * largest)
+        unit = task.observation_scale if meta.normalize_observations else 1.0
+        norms.append(np.linalg.norm(farthest(task.observation_space) / np.array(unit)))
+    return with_room(scale * max(norms))
 
 
 def _info(game: Game, state: PyTree, told: dict[str, Any] | None) -> dict[str, Array]:

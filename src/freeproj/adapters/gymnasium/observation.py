@@ -8,10 +8,8 @@ Each episode is seen under one word, given in `info["word"]`. Call `redraw_bases
 the start of each rollout. A reset with a seed repeats the words; in a vector,
 environment i under seed s sees what a single one sees under seed s + i.
 
-In a frame the observation becomes its coordinates in an orthonormal basis of what the
-episode has shown so far, and the norm of what that basis does not hold. No projection
-that keeps inner products changes them: under every seed of the projection the same
-actions show the same numbers. See `docs/frames.md`.
+In a frame the same actions show the same numbers under every seed of the projection:
+see `projection.frames` and `docs/frames.md`.
 """
 
 import operator
@@ -26,14 +24,8 @@ from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool
 
 from freeproj.adapters.episodes import Projects, ShowsFrames
-from freeproj.adapters.flatten import (
-    Begun,
-    Options,
-    Seeds,
-    Stepped,
-    flatten_batch,
-    flatten_one,
-)
+from freeproj.adapters.flatten import flatten_batch, flatten_one
+from freeproj.adapters.gymnasium.games import Begun, Options, Seeds, Stepped
 
 __all__ = ["FrameObservation", "FrameVectorObservation", "ProjectObservation"]
 __all__ += ["ProjectVectorObservation"]
@@ -78,11 +70,7 @@ class _ShownVector(gym.vector.VectorWrapper, RecordConstructorArgs):
     """
 
     def __init__(
-        self,
-        env: gym.vector.VectorEnv,
-        episodes: Any,
-        shown: gym.Space,
-        **settings: Any,
+        self, env: gym.vector.VectorEnv, episodes: Any, shown: Any, **settings: Any
     ):
         RecordConstructorArgs.__init__(self, **settings)
         gym.vector.VectorWrapper.__init__(self, env)

@@ -3,8 +3,8 @@
     env = gym.make("freeproj/popgym-BattleshipEasy-v0", spaces="popgym")
 
 Our tasks show vectors and number all actions; POPGym has Discrete, MultiDiscrete and
-Tuple observations, a row and a column as the action of a board game, and for every task
-a `state_space` with the hidden Markov state that `get_state` returns.
+Tuple observations, rows and columns as actions of board games, and a `state_space` with
+the hidden Markov state that `get_state` returns.
 """
 
 from collections.abc import Callable
@@ -53,22 +53,17 @@ class PopgymView(NamedTuple):
             return action
         if isinstance(self.action_space, Box):
             return np.asarray(action) / self.action_space.high
-        cell = np.asarray(action)
-        if not self.action_space.contains(cell):
-            raise ValueError(
-                f"Actions must be a row and a column in {self.action_space}, got "
-                f"{action!r}."
-            )
-        return int(cell[0] * self.action_space.nvec[1] + cell[1])
+        cell, board = np.asarray(action), self.action_space
+        if not board.contains(cell):
+            raise ValueError(f"Actions are a row and a column in {board}, got {cell}.")
+        return int(cell[0] * board.nvec[1] + cell[1])
 
 
 def popgym_view(task: Environment) -> PopgymView:
     """Return POPGym's view of one of its tasks; refuse any other."""
     view = _VIEWS.get(task.popgym_name or "")
     if view is None:
-        raise ValueError(
-            f"`spaces` = 'popgym' needs a task of POPGym, but {task.name} is none."
-        )
+        raise ValueError(f"spaces='popgym' needs a task of POPGym, not {task.name}.")
     return view(task)
 
 

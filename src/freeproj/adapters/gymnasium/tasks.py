@@ -16,8 +16,8 @@ import jax
 import numpy as np
 from jaxtyping import Bool
 
-from freeproj.adapters.flatten import Begun, Options, Stepped
 from freeproj.adapters.gymnasium import games
+from freeproj.adapters.gymnasium.games import Begun, Options, Stepped
 from freeproj.adapters.gymnasium.popgym import PopgymView, Seen, popgym_view
 from freeproj.envs import Discrete, Environment, make
 from freeproj.envs.base import plain_task
@@ -32,7 +32,7 @@ _CHANGING = ("_key", "_state", "_starts", "_noise", "_time", "_end")
 class _GameEnv(gym.Env):
     """One game, stepped by compiled functions; what it shows is plain NumPy."""
 
-    metadata: ClassVar = {"render_modes": list(games.RENDER_MODES), "render_fps": 4}
+    metadata: ClassVar = games.METADATA
 
     def __init__(self, game: games.Game, bases_seed: int, render_mode: str | None):
         self.game, self.render_mode = game, games.checked_mode(render_mode)
@@ -124,9 +124,7 @@ class TaskEnv(_GameEnv):
     ):
         super().__init__(make(task) if isinstance(task, str) else task, 0, render_mode)
         if spaces not in ("freeproj", "popgym"):
-            raise ValueError(
-                f"`spaces` must be 'freeproj' or 'popgym', got {spaces!r}."
-            )
+            raise ValueError(f"`spaces` must be 'freeproj' or 'popgym', got {spaces}.")
         self._view: PopgymView | None = None
         if spaces == "popgym":
             self._view = view = popgym_view(self.game)
@@ -232,8 +230,7 @@ class MetaTaskEnv(_GameEnv):
         render_mode: str | None = None,
         **settings: Any,
     ):
-        game = games.make_meta(tasks, **settings)
-        super().__init__(game, bases_seed, render_mode)
+        super().__init__(games.make_meta(tasks, **settings), bases_seed, render_mode)
 
     def redraw_bases(self, seed: int) -> None:
         """Draw new base matrices, used from the next episode on."""

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-from freeproj.adapters.flatten import Begun, Options, Stepped
+from freeproj.adapters.gymnasium.games import Begun, Options, Stepped
 
 __all__ = ["TrialsWrapper"]
 
@@ -28,11 +28,8 @@ class TrialsWrapper(gym.Wrapper, RecordConstructorArgs):
             raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
         RecordConstructorArgs.__init__(self, n_trials=n_trials)
         gym.Wrapper.__init__(self, env)
-        self.n_trials = n_trials
-        self._seeds = np.random.default_rng()
-        self._seed = 0
-        self._trial = 0
-        self._options: dict[str, Any] | None = None
+        self.n_trials, self._seeds = n_trials, np.random.default_rng()
+        self._seed, self._trial, self._options = 0, 0, None
 
     def reset(self, *, seed: int | None = None, options: Options = None) -> Begun:
         if seed is not None:

@@ -19,8 +19,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Array, Bool
 
-from freeproj.adapters.flatten import Begun, Options, Seeds, Stepped
 from freeproj.adapters.gymnasium import games
+from freeproj.adapters.gymnasium.games import Begun, Options, Seeds, Stepped
 from freeproj.envs import Environment, make
 from freeproj.meta.episodes import MetaEnv
 
@@ -41,8 +41,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         self.game, self.num_envs = game, num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.render_mode = games.checked_mode(render_mode)
-        modes = {"render_modes": list(games.RENDER_MODES), "render_fps": 4}
-        self.metadata = modes | {"autoreset_mode": self.autoreset_mode}
+        self.metadata = games.METADATA | {"autoreset_mode": self.autoreset_mode}
         observed, acted = games.observation_space_of(game), games.action_space_of(game)
         self.single_observation_space, self.single_action_space = observed, acted
         self.observation_space = batch_space(observed, num_envs)
@@ -98,10 +97,7 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         return tuple(games.draw(self.game, one, self.render_mode) for one in states)
 
     def _compile(self, begun: games.Moment) -> None:
-        """Compile step and autoreset at the first reset, not in the midst of a rollout.
-
-        Both are played once, and what they return is dropped.
-        """
+        """Compile step and autoreset at the first reset, not within a rollout."""
         actions = games.some_action(self.game, (self.num_envs,))
         keys = np.asarray(begun.key)
         stepped = _advance_all(self.game, keys, begun.state, actions, self._params)
@@ -120,17 +116,16 @@ class _GameVectorEnv(gym.vector.VectorEnv):
 
     def _seed_keys(self, seed: Seeds, mask: Bool[np.ndarray, " envs"]) -> None:
         """Start the chains of keys anew, where they are reset and a seed is given."""
+        n = self.num_envs
         if seed is None and self._keys is not None:
             return
         if seed is None or isinstance(seed, int | np.integer):
             super().reset(seed=None if seed is None else int(seed))
             first = int(self.np_random_seed or 0)
-            seed = [first + index for index in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise ValueError(
-                f"`seed` must be one number or {self.num_envs} of them, got {seed}."
-            )
-        spare = self.np_random.integers(2**32, size=self.num_envs).tolist()
+            seed = [first + index for index in range(n)]
+        if len(seed) != n:
+            raise ValueError(f"`seed` must be one number or {n} of them, got {seed}.")
+        spare = self.np_random.integers(2**32, size=n).tolist()
         seeds = [s if r is None else r for s, r in zip(spare, seed, strict=True)]
         keys = np.stack([games.key_from_seed(each) for each in seeds])
         given = np.array([each is not None for each in seed]) & mask
@@ -141,13 +136,12 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         if mask is None:
             return np.ones(self.num_envs, bool)
         mask = np.asarray(mask)
-        if mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
+        enough = mask.any() if self._moment is not None else mask.all()
+        if mask.shape != (self.num_envs,) or mask.dtype != bool or not enough:
             raise ValueError(
                 f"`options['reset_mask']` must be {self.num_envs} booleans, at least "
-                f"one of them True, got {mask!r}."
+                f"one of them True (at the first reset all), got {mask!r}."
             )
-        if self._moment is None and not mask.all():
-            raise ValueError("The first `reset` must reset every environment.")
         return mask
 
     def _keep(self, moment: games.Moment) -> None:
@@ -161,8 +155,6 @@ class _GameVectorEnv(gym.vector.VectorEnv):
 
 class TaskVectorEnv(_GameVectorEnv):
     """Many copies of a task, as a Gymnasium vector environment."""
-
-    game: Environment
 
     def __init__(
         self,

@@ -2,9 +2,7 @@
 
     env, params = make("HigherLowerEasy")
     obs, state = env.reset(key, params)
-    obs, state, reward, terminated, truncated, info = env.step(
-        key, state, action, params
-    )
+    obs, state, reward, *ends, info = env.step(key, state, action, params)
 
 As in gymnax, a step that ends a trial returns the first observation of the next one.
 """
@@ -168,13 +166,10 @@ def make(name: str, generation: str | None = None) -> tuple[GymnaxEnv, GymnaxPar
         generation: "1.0" or "0.0" (see `GymnaxEnv`); by default that of the installed
             gymnax, or "1.0".
     """
-    env = GymnaxEnv(make_task(_known_name(name)), generation or _installed())
-    return env, env.default_params
-
-
-def _known_name(name: str) -> str:
     names = (known for family in REGISTRY.values() for known in family.names())
-    return {known.lower(): known for known in names}.get(name.lower(), name)
+    known = {each.lower(): each for each in names}.get(name.lower(), name)
+    env = GymnaxEnv(make_task(known), generation or _installed())
+    return env, env.default_params
 
 
 def _installed() -> str:
