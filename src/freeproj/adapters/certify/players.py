@@ -104,10 +104,7 @@ class Projected:
         self._ask, self._state = self._start(seed), None
 
     def act(self, observations: Any, rewards: Any, ended: Any) -> np.ndarray:
-        """Return an action for each episode.
-
-        Of the actions before it is told the rewards, and which ended a trial.
-        """
+        """Return actions; `rewards` and `ended` (a trial) are of the actions before."""
         seen = np.einsum("nij,nj->ni", self._matrices, observations)
         if self._size:
             seen = self._frame.see(seen)
