@@ -13,14 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from freeproj.lsmdp.solving import Solution
+from freeproj.lsmdp.solving import Solution, policy
 
 __all__ = ["METRICS", "Distances", "aggregate", "distances", "mean_permutation"]
-
-_CHUNK = 2**17  # entries counted at a time, so that they stay in cache
 
 
 class Distances(NamedTuple):
@@ -49,16 +47,21 @@ def mean_permutation(permutations: ArrayLike) -> Float[np.ndarray, "*seeds d d"]
             f"{permutations.dtype} of shape {permutations.shape}."
         )
     *seeds, n, d = permutations.shape
+    # Count how often each state j (column) goes to i (row), all seeds at once.
     rows = permutations.reshape(-1, n, d)
-    step = max(1, _CHUNK // (n * d))
-    counts = [_count(rows[at : at + step]) for at in range(0, len(rows), step)]
-    return np.concatenate(counts).reshape(*seeds, d, d) / n
+    places = rows + d * np.arange(len(rows) * d).reshape(-1, 1, d)
+    outside = (rows < 0).any() or (rows >= d).any()
+    counts = np.bincount([] if outside else places.ravel(), minlength=len(rows) * d * d)
+    table = counts.reshape(*seeds, d, d).swapaxes(-1, -2)
+    # A row that is no permutation leaves some state with too many or too few.
+    if (table.sum(axis=-1) != n).any():
+        rule = f"each of the states 0..{d - 1} once in every row"
+        raise ValueError(f"`permutations` must hold {rule}.")
+    return table / n
 
 
 def aggregate(
-    desirability: Float[np.ndarray, "*seeds d"],
-    permutations: ArrayLike,
-    length: int,
+    desirability: Float[np.ndarray, "*seeds d"], permutations: ArrayLike, length: int
 ) -> Float[np.ndarray, "*seeds d"]:
     """Return z^ℓ for permutations of shape (..., n, d); no word is written out."""
     if length < 1:
@@ -80,31 +83,15 @@ def distances(
     optimal: Solution, desirability: Float[np.ndarray, "*seeds d"]
 ) -> Distances:
     """Return the four distances of z and its policy from the optimal ones."""
-    # Only along edges, where both policies are positive: nothing to clip.
-    source, target = np.nonzero(optimal.passive)
-    weight = optimal.passive[source, target]
     best, z = optimal.desirability, desirability
-    best_policy = weight * best[..., target] / (best @ optimal.passive.T)[..., source]
-    policy = weight * z[..., target] / (z @ optimal.passive.T)[..., source]
+    best_policy, own = policy(optimal.passive, best), policy(optimal.passive, z)
+    # Both are positive along the same edges: nothing to clip.
+    ratio = np.divide(best_policy, own, out=np.ones_like(own), where=own > 0)
     first, second = (x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (best, z))
     gap = first - second
     return Distances(
-        kl=np.sum(best_policy * np.log(best_policy / policy), axis=-1),
-        policy_l1=np.sum(np.abs(best_policy - policy), axis=-1),
+        kl=np.sum(best_policy * np.log(ratio), axis=(-1, -2)),
+        policy_l1=np.sum(np.abs(best_policy - own), axis=(-1, -2)),
         z_l2=np.linalg.norm(gap, axis=-1),
         z_l1=np.sum(np.abs(gap), axis=-1),
     )
-
-
-def _count(permutations: Int[np.ndarray, "seeds n d"]) -> Int[np.ndarray, "seeds d d"]:
-    """Return how often each state j (column) goes to i (row)."""
-    seeds, n, d = permutations.shape
-    places = permutations + d * np.arange(seeds * d).reshape(seeds, 1, d)
-    outside = (places.min() < 0) or (places.max() >= seeds * d * d)
-    counts = np.bincount([] if outside else places.ravel(), minlength=seeds * d * d)
-    table = counts.reshape(seeds, d, d).swapaxes(1, 2)
-    # A row that is no permutation leaves some state with too many or too few.
-    if (table.sum(axis=1) != n).any() or (table.sum(axis=2) != n).any():
-        rule = f"each of the states 0..{d - 1} once in every row"
-        raise ValueError(f"`permutations` must hold {rule}.")
-    return table

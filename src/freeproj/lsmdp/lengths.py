@@ -11,13 +11,12 @@ solution at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.lsmdp.aggregation import Distances, aggregate, distances
+from freeproj.lsmdp.aggregation import aggregate, distances
 from freeproj.lsmdp.solving import sample_costs, solve
 from freeproj.lsmdp.spaces import StateSpace
 from freeproj.projection.words import generators_for
@@ -27,28 +26,11 @@ __all__ = ["Estimate", "LengthComparison", "compare_lengths", "paired_changes"]
 _CHUNK = 2**22  # entries held at a time, 32 megabytes
 
 
-@dataclass(frozen=True, eq=False)
-class LengthComparison:
-    """Distances by length and seed, with the baseline of the same seeds.
+class LengthComparison(NamedTuple):
+    """All distances: rows as in `METRICS`, columns the lengths, then z = const."""
 
-    The arrays of `distances` have shape (lengths, seeds), those of `constant` (seeds,).
-    """
-
-    space: StateSpace
     lengths: tuple[int, ...]
-    distances: Distances
-    constant: Distances
-
-    @property
-    def n_seeds(self) -> int:
-        """Return the number of seeds, the unit of every interval."""
-        return len(self.constant.kl)
-
-    @property
-    def table(self) -> Float[np.ndarray, "metrics columns seeds"]:
-        """Return all distances, rows as in `METRICS`; z = const is the last column."""
-        pairs = zip(self.distances, self.constant, strict=True)
-        return np.stack([np.vstack(pair) for pair in pairs])
+    table: Float[np.ndarray, "metrics columns seeds"]
 
 
 class Estimate(NamedTuple):
@@ -75,20 +57,21 @@ def compare_lengths(
         raise ValueError(f"`n_seeds` must be at least 1, got {n_seeds}.")
     if len(lengths) == 0 or len(set(lengths)) != len(lengths):
         raise ValueError(f"`lengths` must be distinct, one or more, got {lengths}.")
-    generators = {length: generators_for(n_words, length) for length in lengths}
+    d, count = space.n_states, [generators_for(n_words, length) for length in lengths]
     costs = sample_costs(np.random.default_rng([seed, 0]), space, n_seeds)
-    settings = {"temperature": temperature, "discount": discount}
-    optimal = solve(space, costs, reading=reading, **settings)
-    rows = [
-        distances(optimal, _aggregates(optimal.desirability, n, length, seed))
-        for length, n in generators.items()
-    ]
-    return LengthComparison(
-        space=space,
-        lengths=tuple(lengths),
-        distances=Distances(*(np.stack(each) for each in zip(*rows, strict=True))),
-        constant=distances(optimal, np.ones_like(optimal.desirability)),
-    )
+    rngs = [np.random.default_rng([seed, length]) for length in lengths]
+    settings = {"reading": reading, "temperature": temperature, "discount": discount}
+    step, parts = max(1, _CHUNK // (max(*count, d) * d)), []
+    for start in range(0, n_seeds, step):
+        optimal = solve(space, costs[start : start + step], **settings)
+        z, columns = optimal.desirability, []
+        for length, n, rng in zip(lengths, count, rngs, strict=True):
+            rows = np.broadcast_to(np.arange(d), (len(z), n, d))
+            columns.append(aggregate(z, rng.permuted(rows, axis=-1), length))
+        columns.append(np.ones_like(z))
+        found = [distances(optimal, column) for column in columns]
+        parts.append(np.stack(found, axis=1))
+    return LengthComparison(tuple(lengths), np.concatenate(parts, axis=-1))
 
 
 def paired_changes(
@@ -114,27 +97,12 @@ def paired_changes(
     column, table = comparison.lengths.index(reference), comparison.table
     values = table.mean(axis=-1)
     values = values / values[:, [column]] - 1
-    if comparison.n_seeds < 2:
+    n_seeds, rng = table.shape[-1], np.random.default_rng(seed)
+    if n_seeds < 2:
         return Estimate(values, values * np.nan, values * np.nan)
-    n_seeds, rng = comparison.n_seeds, np.random.default_rng(seed)
     drawn = (rng.integers(n_seeds, size=n_seeds) for _ in range(n_resamples))
     counts = (np.bincount(each, minlength=n_seeds) for each in drawn)
     means = np.stack([table @ (count / n_seeds) for count in counts])
     changes = means / means[:, :, [column]] - 1
     tail = (1 - level) / 2
     return Estimate(values, *np.quantile(changes, [tail, 1 - tail], axis=0))
-
-
-def _aggregates(
-    desirability: Float[np.ndarray, "seeds d"], n: int, length: int, seed: int
-) -> Float[np.ndarray, "seeds d"]:
-    """Draw every seed's permutations and return z^ℓ, some seeds at a time."""
-    d = desirability.shape[1]
-    rng = np.random.default_rng([seed, length])
-    step = max(1, _CHUNK // (max(n, d) * d))
-    parts = []
-    for start in range(0, len(desirability), step):
-        part = desirability[start : start + step]
-        rows = np.broadcast_to(np.arange(d), (len(part), n, d))
-        parts.append(aggregate(part, rng.permuted(rows, axis=-1), length))
-    return np.concatenate(parts)

@@ -16,7 +16,6 @@ of zero cost absorbs, so there are three readings:
 
 from __future__ import annotations
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -30,9 +29,9 @@ __all__ = ["READINGS", "Solution", "policy", "sample_costs", "solve"]
 READINGS = ("goal", "perron", "discounted")
 
 _MAX_NEWTON_STEPS = 100
-_CHUNK = 2**22  # matrix entries held at a time, 32 megabytes
 
-_Solved = tuple[Float[np.ndarray, "seeds d"], Float[np.ndarray, " seeds"]]
+_Rows = Float[np.ndarray, "seeds d"]
+_Solved = tuple[_Rows, Float[np.ndarray, " seeds"] | float]  # z*, and λ
 
 
 class Solution(NamedTuple):
@@ -72,10 +71,7 @@ def solve(
         raise ValueError(f"`discount` must lie in (0, 1), got {discount}.")
     costs = _checked_costs(space, costs, reading == "goal")
     rows = (-discount / temperature * costs).reshape(-1, space.n_states)
-    step = max(1, _CHUNK // space.n_states**2)
-    solver = functools.partial(_SOLVERS[reading], space, discount)
-    parts = [solver(rows[at : at + step]) for at in range(0, len(rows), step)]
-    z, eigenvalue = map(np.concatenate, zip(*parts, strict=True))
+    z, eigenvalue = _SOLVERS[reading](space, discount, rows)
     if not (z >= np.finfo(float).tiny).all():
         raise ValueError(
             f"z* is too small for floating point: `costs` up to {costs.max():.3g} at "
@@ -83,8 +79,8 @@ def solve(
             "temperature (or lower the discount)."
         )
     passive = space.passive(absorbing=reading == "goal")
-    *seeds, _ = costs.shape
-    return Solution(z.reshape(costs.shape), passive, eigenvalue.reshape(seeds))
+    eigenvalue = np.broadcast_to(eigenvalue, len(rows)).reshape(costs.shape[:-1])
+    return Solution(z.reshape(costs.shape), passive, eigenvalue)
 
 
 def policy(
@@ -95,20 +91,15 @@ def policy(
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def _solve_goal(
-    space: StateSpace, _discount: float, exponent: Float[np.ndarray, "seeds d"]
-) -> _Solved:
+def _solve_goal(space: StateSpace, _discount: float, exponent: _Rows) -> _Solved:
     """Solve (I - DP) z = 0 off the goal with z = 1 at it."""
     at_goal = np.eye(space.n_states)[space.goal]
     system = np.eye(space.n_states) - np.exp(exponent)[:, :, None] * space.passive()
     system[:, space.goal] = at_goal
-    desirability = np.linalg.solve(system, at_goal[:, None])[..., 0]
-    return desirability, np.ones(len(exponent))
+    return np.linalg.solve(system, at_goal[:, None])[..., 0], 1.0
 
 
-def _solve_perron(
-    space: StateSpace, _discount: float, exponent: Float[np.ndarray, "seeds d"]
-) -> _Solved:
+def _solve_perron(space: StateSpace, _discount: float, exponent: _Rows) -> _Solved:
     """Find the positive eigenvector of DP, of sum 1.
 
     With m the degrees, DP = S (S A S) S^-1 for S = (D/m)^(1/2): the walk is reversible,
@@ -121,9 +112,7 @@ def _solve_perron(
     return desirability / desirability.sum(axis=1, keepdims=True), eigenvalues[:, -1]
 
 
-def _solve_discounted(
-    space: StateSpace, discount: float, exponent: Float[np.ndarray, "seeds d"]
-) -> _Solved:
+def _solve_discounted(space: StateSpace, discount: float, exponent: _Rows) -> _Solved:
     """Solve v = -γc/α + γ log(P e^v), v = log z, by Newton's method.
 
     The derivative of the right side is γπ, so a step evaluates the policy that is
@@ -140,7 +129,7 @@ def _solve_discounted(
         step = np.linalg.solve(jacobian, residual[:, :, None])[..., 0]
         v = v - step
         if (abs(step) <= 1e-13 * (1 + abs(v))).all():
-            return np.exp(v), np.ones(len(exponent))
+            return np.exp(v), 1.0
     raise ArithmeticError(f"No convergence at `discount` {discount}; lower it.")
 
 

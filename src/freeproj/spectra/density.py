@@ -77,10 +77,7 @@ class _Law(NamedTuple):
 
 
 def word_moment(
-    order: int,
-    n_generators: int,
-    length: int,
-    aspect: Number | Fraction | None = None,
+    order: int, n_generators: int, length: int, aspect: Number | Fraction | None = None
 ) -> Fraction:
     """Return the moment m_k exactly, by Lagrange's inversion of χ.
 

@@ -29,6 +29,7 @@ from freeproj.spectra.roots import increasing_root
 __all__ = [
     "EffectiveRidge",
     "LimitDerivatives",
+    "as_solved",
     "at_effective_ridge",
     "data_eigenvalues",
     "effective_dimension",
@@ -46,7 +47,12 @@ class EffectiveRidge(NamedTuple):
 
     ridge: np.ndarray | float  # κ
     share: np.ndarray | float  # y = d_eff/d
-    elasticity: np.ndarray | float  # dlog κ/dlog γ, in (0, 1]
+    drag: np.ndarray | float  # dlog γ/dlog κ - 1 ≥ 0
+
+    @property
+    def elasticity(self) -> np.ndarray | float:
+        """dlog κ/dlog γ, in (0, 1]."""
+        return 1 / (1 + self.drag)
 
 
 class LimitDerivatives(NamedTuple):
@@ -70,10 +76,7 @@ def effective_dimension(
 
 
 def limit_effective_dimension(
-    ridge: Values,
-    n_generators: Values = 16,
-    length: Values = 2,
-    aspect: Values = 1.0,
+    ridge: Values, n_generators: Values = 16, length: Values = 2, aspect: Values = 1.0
 ) -> np.ndarray | float:
     """Return the limit of d_eff/d for data X_ij ~ N(0, 1/d) as d → ∞, p/d → c.
 
@@ -81,14 +84,11 @@ def limit_effective_dimension(
     All arguments broadcast; n and ℓ may be real, n = ∞ included, and ℓ = 0 is the
     kernel X^T X itself. The relative error is below 1e-12.
     """
-    return as_given(_limit_root(ridge, n_generators, length, aspect).share)
+    return as_given(_limit_root(ridge, n_generators, length, aspect)[0])
 
 
 def limit_derivatives(
-    ridge: Values,
-    n_generators: Values = 16,
-    length: Values = 2,
-    aspect: Values = 1.0,
+    ridge: Values, n_generators: Values = 16, length: Values = 2, aspect: Values = 1.0
 ) -> LimitDerivatives:
     """Return the derivatives of `limit_effective_dimension` by ridge and by length.
 
@@ -135,17 +135,21 @@ def effective_ridge(
         parameter(n_generators, "n_generators", least=1, infinite=True),
         parameter(length, "length", least=0),
     )
-    shape, ridge, n, ell = ridge.shape, ridge.ravel(), n.ravel(), ell.ravel()
+    log_ridge, n, ell = np.log(ridge).ravel(), n.ravel(), ell.ravel()
 
     def residual(log_kappa):
         # Long words may send the search far off; near the root the bound has no effect.
         kappa = np.exp(np.minimum(log_kappa, 700.0))
         found, _, drag = at_effective_ridge(t, kappa, n, ell)
-        return found - np.log(kappa) + log_kappa - np.log(ridge), 1 + drag
+        return found - np.log(kappa) + log_kappa - log_ridge, 1 + drag
 
-    kappa = np.exp(increasing_root(residual, np.log(ridge)))
+    kappa = np.exp(increasing_root(residual, log_ridge))
     _, share, drag = at_effective_ridge(t, kappa, n, ell)
-    solved = (kappa, share, 1 / (1 + drag))
+    return as_solved(ridge.shape, kappa, share, drag)
+
+
+def as_solved(shape: tuple[int, ...], *solved: np.ndarray) -> EffectiveRidge:
+    """Return κ, y and the drag in the shape of the arguments."""
     return EffectiveRidge(*(as_given(each.reshape(shape)) for each in solved))
 
 
@@ -156,18 +160,12 @@ def data_eigenvalues(X: Num[_AnyArray, "d p"]) -> Float[np.ndarray, " d"]:
     return np.pad(nonzero, (len(data) - len(nonzero), 0))
 
 
-class _LimitRoot(NamedTuple):
-    """The root of the limit's equation h(u) = 0, and derivatives of h there."""
-
-    share: Computed  # y
-    by_log_ridge: Computed  # ∂y/∂log γ
-    along_length: Computed  # ∂h/∂ℓ at fixed n^ℓ
-
-
 def _limit_root(
     ridge: Values, n_generators: Values, length: Values, aspect: Values
-) -> _LimitRoot:
-    """Solve the limit's equation in u, where y = y_m·e^u/(1 + e^u), y_m = min(1, c).
+) -> tuple[Computed, Computed, Computed]:
+    """Return y, ∂y/∂log γ and ∂h/∂ℓ at fixed n^ℓ, where h = 0 is the limit's equation.
+
+    It is solved in u, where y = y_m·e^u/(1 + e^u), y_m = min(1, c).
 
     With t = 1/(1 + e^u) the logarithm of the equation becomes
     h(u) = log γ + u - log(|1 - c| + y_m·t) + ℓ·log((1 - y/n)/(1 - y)),
@@ -202,7 +200,7 @@ def _limit_root(
     # q log q is 0 at q = 0, where n is infinite.
     q_log_q = q * np.log(np.where(q > 0, q, 1.0))
     along_length = np.log(one_less_yq / one_less_y) + y * q_log_q / one_less_yq
-    return _LimitRoot(y, -y * t / residual(u)[1], along_length)
+    return y, -y * t / residual(u)[1], along_length
 
 
 def at_effective_ridge(

@@ -111,9 +111,7 @@ def sample_root_singular_values(
 
 
 def inner_product(
-    v: ArrayLike,
-    w: ArrayLike,
-    bases: Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"],
+    v: ArrayLike, w: ArrayLike, bases: Float[_AnyArray, "n d d"] | Int[_AnyArray, "n d"]
 ) -> float:
     """Return ⟨λ(v), λ(w)⟩ = Tr(λ(v)^T λ(w))/d for given bases. (Equation 3.1.)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,8 +23,8 @@ from freeproj.spectra.facts import PointMasses
 from freeproj.spectra.roots import bracketed_root
 from freeproj.spectra.transforms import (
     Law,
-    LawWithChi,
     LawWithPsi,
+    LawWithS,
     cumulants,
     follow,
     from_cumulants,
@@ -85,7 +86,7 @@ class Atoms(LawWithPsi):
 
 
 @dataclass(frozen=True)
-class MarchenkoPastur(LawWithChi):
+class MarchenkoPastur(LawWithS):
     """Limit law of the spectrum of XX^T, X_ij ~ N(0, 1/d): S(w) = 1/(c + w)."""
 
     aspect: Number
@@ -101,20 +102,19 @@ class MarchenkoPastur(LawWithChi):
     def mass_at_zero(self) -> float:
         return float(max(0, 1 - self.aspect))
 
-    def chi_and_slope(self, w):
-        c = self.aspect
-        return w / ((1 + w) * (c + w)), 1 / w - 1 / (1 + w) - 1 / (c + w)
+    def s_and_slope(self, w):
+        s = 1 / (self.aspect + w)
+        return s, -s
 
     def as_words(self):
         return 1, 0, self.aspect
 
-    def inverse(self, order):
-        c = float(self.aspect)
-        return times(series([1.0, 1.0], order), series([c, 1.0], order))
+    def inverse_s(self, order):
+        return series([float(self.aspect), 1.0], order)
 
 
 @dataclass(frozen=True)
-class WordLaw(LawWithChi):
+class WordLaw(LawWithS):
     """Limit law of (T*)^ℓ T^ℓ/n^ℓ, T = Σ a_i: S(w) = ((1 + w/n)/(1 + w))^ℓ."""
 
     n_generators: Number
@@ -128,10 +128,10 @@ class WordLaw(LawWithChi):
     def mean(self) -> float:
         return 1.0
 
-    def chi_and_slope(self, w):
+    def s_and_slope(self, w):
         q, ell = 1 / self.n_generators, self.length
-        chi = w / (1 + w) * ((1 + q * w) / (1 + w)) ** ell
-        return chi, 1 / w + ell * q / (1 + q * w) - (ell + 1) / (1 + w)
+        slope = ell * (q / (1 + q * w) - 1 / (1 + w))
+        return ((1 + q * w) / (1 + w)) ** ell, slope
 
     def atoms(self):
         trivial = np.ones(int(self.n_generators == 1 or self.length == 0))
@@ -140,38 +140,82 @@ class WordLaw(LawWithChi):
     def as_words(self):
         return self.n_generators, self.length, None
 
-    def inverse(self, order):
+    def inverse_s(self, order):
         one, q = series([1.0, 1.0], order), 1 / float(self.n_generators)
-        mixed = series([1.0, q], order)
-        return times(power(one, self.length + 1), power(mixed, -self.length))
+        return times(
+            power(one, self.length), power(series([1.0, q], order), -self.length)
+        )
 
 
 @dataclass(frozen=True)
-class FreeProduct(Law):
-    """The free multiplicative convolution of two laws: S = S_1 · S_2.
+class _Convolution(LawWithPsi):
+    """A free convolution, found by subordination.
 
-    Off the axis ψ(z) = ψ_1(ω) with the subordination function ω, the fixed point of
-    ω = z·h_2(z·h_1(ω)), where h(z) = ψ(z)/(z·(1 + ψ(z))).
+    With q(z) = ψ(z)/(z·(1 + ψ(z))) there are points z_1 and z_2 such that q(z) is
+    q_1(z_1) times (plus) q_2(z_2). They solve x_1 = x + H_2(x_2), x_2 = x + H_1(x_1),
+    with x = log z and H = log q for the product, x = 1/z and H = -q for the sum.
     """
 
     first: Law
     second: Law
+    join: ClassVar[np.ufunc]
 
     @property
     def mean(self) -> float:
-        return self.first.mean * self.second.mean
+        return float(self.join(self.first.mean, self.second.mean))
+
+    def bounds(self):
+        return self.join(self.first.support(), self.second.support())
+
+    def psi_negative(self, z):
+        z_1 = self._start(z)
+        q_1 = _q(self.first, z_1)
+        q = self.join(q_1, _q(self.second, self._moved(z, self._h(q_1))))
+        return z * q / (1 - z * q)
+
+    def psi_upper(self, z):
+        def newton(z_1, z):
+            _, gap, s_1, s_2 = self._equation(z_1, z)
+            return self._moved(z_1, -gap / (1 - s_1 * s_2))
+
+        z_1 = follow(newton, z, self._start(-np.abs(z)))
+        q, _, s_1, s_2 = self._equation(z_1, z)
+        slope = (s_1 + s_2 + 2 * s_1 * s_2) / (1 - s_1 * s_2)  # H'(x)
+        value = z * q / (1 - z * q)
+        return value, value * (1 + value) * (1 + slope / self._rate(z, q)) / z
+
+    def _start(self, z):
+        """Return z_1 for real z < 0, where H_2 rises with x_2, or falls."""
+
+        def excess(h_2, z):
+            h_1 = self._h(_q(self.first, self._moved(z, h_2)))
+            return h_2 - self._h(_q(self.second, self._moved(z, h_1)))
+
+        low, high = self._bracket(self._h(self.second.mean))
+        return self._moved(z, bracketed_root(excess, low + 0 * z, high + 0 * z, z))
+
+    def _equation(self, z_1, z):
+        """Return q, what z_1 leaves of its equation, H_1'(x_1) and H_2'(x_2)."""
+        q_1, e_1 = _q_and_slope(self.first, z_1)
+        z_2 = self._moved(z, self._h(q_1))
+        q_2, e_2 = _q_and_slope(self.second, z_2)
+        slopes = e_1 * self._rate(z_1, q_1), e_2 * self._rate(z_2, q_2)
+        return self.join(q_1, q_2), self._way(z, z_1) - self._h(q_2), *slopes
+
+
+class FreeProduct(_Convolution):
+    """The free multiplicative convolution of two laws: S = S_1 · S_2."""
+
+    join = np.multiply
 
     @property
     def mass_at_zero(self) -> float:
         return max(self.first.mass_at_zero, self.second.mass_at_zero)
 
     def atoms(self):
-        points, weights = _heavy_pairs(self, np.multiply)
+        points, weights = _heavy_pairs(self)
         seen, (zero, mass) = points > 0, super().atoms()
         return PointMasses(np.r_[zero, points[seen]], np.r_[mass, weights[seen]])
-
-    def bounds(self):
-        return np.multiply(self.first.support(), self.second.support())
 
     def as_words(self):
         for words, data in ((self.first, self.second), (self.second, self.first)):
@@ -179,161 +223,75 @@ class FreeProduct(Law):
                 return words.n_generators, words.length, data.aspect
         return None
 
-    def inverse(self, order):
-        both = times(self.first.inverse(order), self.second.inverse(order))
-        return times(both, power(series([1.0, 1.0], order), -1))
+    def inverse_s(self, order):
+        return times(self.first.inverse_s(order), self.second.inverse_s(order))
 
-    def chi_negative(self, w):
-        return self.first.chi_negative(w) * self.second.chi_negative(w) * (1 + w) / w
+    def _h(self, q):
+        return np.log(q)
 
-    def psi_negative(self, z):
-        return self.first.psi_negative(self._start(z))
+    def _moved(self, z, h):
+        return z * np.exp(h)
 
-    def psi_upper(self, z):
-        def newton(omega, z):
-            log_h, _, slope = self._subordination(omega, z)
-            return omega - (np.log(omega / z) - log_h) / slope
+    def _way(self, z, z_1):
+        return np.log(z_1 / z)
 
-        omega = follow(newton, z, self._start(-np.abs(z)))
-        _, step, slope = self._subordination(omega, z)
-        value, value_slope = self.first.psi_and_slope(omega)
-        return value, value_slope * (1 + step) / (z * slope)
+    def _rate(self, z, q):
+        """Return H'(x) over dlog q/dlog z."""
+        return 1.0
 
-    def _start(self, z):
-        """Return ω for real z < 0; h falls from the mean to 0, which brackets it."""
-
-        def h(law, z):
-            value = law.psi_negative(z)
-            return value / (z * (1 + value))
-
-        def excess(u, z):
-            return u - np.log(-z * h(self.second, z * h(self.first, -np.exp(u))))
-
-        low = np.log(-z * h(self.second, z * self.first.mean))
-        high = np.log(-z * self.second.mean)
-        return -np.exp(bracketed_root(excess, low - 1, high + 1, z))
-
-    def _subordination(self, omega, z):
-        """Return log h_2, its derivative by log z, and the equation's by ω."""
-        h_1, slope_1 = _log_h(self.first, omega)
-        inner = z * np.exp(h_1)
-        h_2, slope_2 = _log_h(self.second, inner)
-        step = inner * slope_2
-        return h_2, step, 1 / omega - step * slope_1
+    def _bracket(self, h):
+        return h - 1, h + 1  # moved to the left where H_2 is less
 
 
-class _ProductWithChi(FreeProduct):
-    """A free product whose first law states χ: solve u·S_1(ψ_2(u)) = z for u."""
+class _ProductWithS(FreeProduct):
+    """A free product whose first law states S: z = z_2·S_1(w), at the same w and u."""
 
-    first: LawWithChi
+    first: LawWithS
+    psi_upper, psi_negative = Law.psi_upper, Law.psi_negative
 
-    def psi_negative(self, z):
-        return self.second.psi_negative(self._start(z))
+    def curve(self, u):
+        z, w, slope, w_slope = self.second.curve(u)
+        s, s_slope = self.first.s_and_slope(w)
+        return z * s, w, slope + s_slope * w_slope, w_slope
 
-    def psi_upper(self, z):
-        def newton(u, z):
-            _, left, slope = self._equation(u)
-            return u - np.log(left / z) / slope
-
-        u = follow(newton, z, self._start(-np.abs(z)))
-        w, _, slope = self._equation(u)
-        return w, self.second.psi_and_slope(u)[1] / (z * slope)
-
-    def _start(self, z):
-        """Return u for real z < 0, where the left side rises with -u."""
+    def axis(self, v):
+        z, w, u = self.second.axis(v)
         end = -(1 - self.first.mass_at_zero)  # where S_1 is infinite
-
-        def excess(v, z):
-            w = self.second.psi_negative(-np.exp(v))
-            inside = np.where(w > end, w, 0.5 * end)
-            s = (1 + inside) / inside * self.first.chi_negative(inside)
-            return np.where(w > end, v + np.log(s / -z), 1e3)
-
-        high = np.log(-z) + np.log(self.first.mean) + 1e-9  # S_1 is least at w = 0
-        low = high - 1
-        while (above := excess(low, z) > 0).any():
-            low = np.where(above, 2 * low - high, low)
-        return -np.exp(bracketed_root(excess, low, high, z))
-
-    def _equation(self, u):
-        """Return ψ_2(u), the left side, and the derivative of its logarithm by u."""
-        w, w_slope = self.second.psi_and_slope(u)
-        chi, chi_slope = self.first.chi_and_slope(w)
-        left = u * (1 + w) / w * chi
-        return w, left, 1 / u + w_slope * (chi_slope + 1 / (1 + w) - 1 / w)
+        s, _ = self.first.s_and_slope(np.where(w > end, w, 0.5 * end))
+        return np.where(w > end, z * s, -np.inf), w, u
 
 
-class _ExplicitProduct(LawWithChi, FreeProduct):
-    """A free product of laws that both state χ, and so states it itself."""
+class FreeSum(_Convolution):
+    """The free additive convolution of two laws."""
 
-    first: LawWithChi
-    second: LawWithChi
-
-    def chi_and_slope(self, w):
-        chi, slope = self.first.chi_and_slope(w)
-        chi_2, slope_2 = self.second.chi_and_slope(w)
-        return chi * chi_2 * (1 + w) / w, slope + slope_2 + 1 / (1 + w) - 1 / w
-
-
-@dataclass(frozen=True)
-class FreeSum(LawWithPsi):
-    """The free additive convolution of two laws.
-
-    G(x) = G_1(ω) with ω = x + H_2(x + H_1(ω)), where H(x) = 1/G(x) - x.
-    """
-
-    first: Law
-    second: Law
-
-    @property
-    def mean(self) -> float:
-        return self.first.mean + self.second.mean
+    join = np.add
 
     @property
     def mass_at_zero(self) -> float:
         return max(0.0, self.first.mass_at_zero + self.second.mass_at_zero - 1)
 
     def atoms(self):
-        return _heavy_pairs(self, np.add)
-
-    def bounds(self):
-        return np.add(self.first.support(), self.second.support())
+        return _heavy_pairs(self)
 
     def moments(self, order):
         first, second = self.first.moments(order), self.second.moments(order)
         return from_cumulants(cumulants(first) + cumulants(second))
 
-    def psi_negative(self, z):
-        x = 1 / z
-        omega = self._start(x)
-        return (x - omega) / omega + x / omega * self.first.psi_negative(1 / omega)
+    def _h(self, q):
+        return -q
 
-    def psi_upper(self, z):
-        def newton(omega, x):
-            h_1, slope_1 = _h_and_slope(self.first, omega)
-            h_2, slope_2 = _h_and_slope(self.second, x + h_1)
-            return omega - (omega - x - h_2) / (1 - slope_1 * slope_2)
+    def _moved(self, z, h):
+        return z / (1 + z * h)
 
-        x = np.conj(1 / z)  # in the upper half plane
-        omega = follow(newton, x, self._start(-np.abs(x)))
-        h_1, slope_1 = _h_and_slope(self.first, omega)
-        _, slope_2 = _h_and_slope(self.second, x + h_1)
-        cauchy = 1 / (omega + h_1)
-        by_omega = -(cauchy**2) * (1 + slope_1)
-        by_x = by_omega * (1 + slope_2) / (1 - slope_1 * slope_2)
-        return np.conj(x * cauchy - 1), np.conj(-(x**2) * (cauchy + x * by_x))
+    def _way(self, z, z_1):
+        return 1 / z_1 - 1 / z
 
-    def _start(self, x):
-        """Return ω for real x < 0; -mean ≤ H ≤ 0 brackets it."""
+    def _rate(self, z, q):
+        """Return H'(x) over dlog q/dlog z."""
+        return z * q
 
-        def h(law, x):
-            return x / (1 + law.psi_negative(1 / x)) - x
-
-        def excess(omega, x):
-            return omega - x - h(self.second, x + h(self.first, omega))
-
-        margin = 1e-9 * (self.mean - x)
-        return bracketed_root(excess, x - self.second.mean - margin, x + 0 * x, x)
+    def _bracket(self, h):
+        return (1 + 1e-9) * h, 0.0
 
 
 def free_sum(*laws: Law) -> Law:
@@ -347,13 +305,14 @@ def free_product(*laws: Law) -> Law:
     """Return the free multiplicative convolution of one or more laws."""
     if not laws:
         raise ValueError("`free_product` needs at least one law.")
-    # The order does not matter; laws that state χ are the cheapest to multiply.
+    # The order does not matter; laws that state S are the cheapest to multiply.
     factors = [factor for law in laws for factor in _factors(law)]
-    explicit = [factor for factor in factors if isinstance(factor, LawWithChi)]
-    others = [factor for factor in factors if not isinstance(factor, LawWithChi)]
-    kinds = ((_ExplicitProduct, explicit), (FreeProduct, others))
-    parts = [functools.reduce(kind, found) for kind, found in kinds if found]
-    return functools.reduce(_ProductWithChi, parts)
+    with_s = [factor for factor in factors if isinstance(factor, LawWithS)]
+    others = [factor for factor in factors if not isinstance(factor, LawWithS)]
+    product = functools.reduce(FreeProduct, others) if others else with_s.pop()
+    for law in reversed(with_s):
+        product = _ProductWithS(law, product)
+    return product
 
 
 def _factors(law: Law) -> list[Law]:
@@ -362,25 +321,24 @@ def _factors(law: Law) -> list[Law]:
     return [law]
 
 
-def _log_h(law: Law, z: Computed) -> tuple[Computed, Computed]:
-    """Return log h and its derivative, h(z) = ψ(z)/(z·(1 + ψ(z)))."""
+def _q(law: Law, z: Computed) -> Computed:
+    """Return q(z) = ψ(z)/(z·(1 + ψ(z))) for real z < 0."""
+    value = law.psi_negative(z)
+    return value / (z * (1 + value))
+
+
+def _q_and_slope(law: Law, z: Computed) -> tuple[Computed, Computed]:
+    """Return q(z) and dlog q/dlog z for complex z."""
     value, slope = law.psi_and_slope(z)
-    return np.log(value / (z * (1 + value))), slope / (value * (1 + value)) - 1 / z
+    return value / (z * (1 + value)), z * slope / (value * (1 + value)) - 1
 
 
-def _h_and_slope(law: Law, x: Computed) -> tuple[Computed, Computed]:
-    """Return H(x) = 1/G(x) - x and its derivative."""
-    value, slope = law.psi_and_slope(1 / x)
-    f = x / (1 + value)
-    return f - x, f / x + f**2 / x**3 * slope - 1
-
-
-def _heavy_pairs(law: FreeProduct | FreeSum, join: np.ufunc) -> PointMasses:
+def _heavy_pairs(law: FreeProduct | FreeSum) -> PointMasses:
     """Return the atoms of masses that add up to more than 1, ascending."""
     (u, first), (v, second) = law.first.atoms(), law.second.atoms()
     heavy = first > 1 - second.max(initial=0)
     heavier = second > 1 - first.max(initial=0)
     excess = np.add.outer(first[heavy], second[heavier]) - 1
-    points, seen = join.outer(u[heavy], v[heavier]), excess > 1e-12
+    points, seen = law.join.outer(u[heavy], v[heavier]), excess > 1e-12
     order = np.argsort(points[seen])
     return PointMasses(points[seen][order], excess[seen][order])

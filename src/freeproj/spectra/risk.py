@@ -54,6 +54,7 @@ from freeproj.spectra.checks import (
 )
 from freeproj.spectra.effective_dimension import (
     EffectiveRidge,
+    as_solved,
     at_effective_ridge,
     effective_ridge,
 )
@@ -182,10 +183,7 @@ def predicted_risk(
     The arguments broadcast; `length` 0 is regression on X itself.
     """
     t = spectrum.eigenvalues
-    kappa = effective_ridge(t, ridge, n_generators, length).ridge
-    kappa, n, ell = np.broadcast_arrays(kappa, n_generators, length)
-    _, _, drag = at_effective_ridge(t, kappa.ravel(), n.ravel(), ell.ravel())
-    return as_given(risk_at(spectrum, kappa.ravel(), drag).reshape(kappa.shape))
+    return _risk_with(spectrum, effective_ridge(t, ridge, n_generators, length))
 
 
 def leave_one_out(
@@ -292,8 +290,7 @@ def environment_ridge(
     low, high = np.log(gamma) - 1e-9, np.log(gamma + count * t.mean()) + 1e-9
     kappa = np.exp(bracketed_root(excess, low, high, gamma, count))
     _, share, drag = _ridge_of(t, kappa, count)
-    found = (kappa, count * share, 1 / (1 + drag))
-    return EffectiveRidge(*(as_given(each.reshape(shape)) for each in found))
+    return as_solved(shape, kappa, count * share, drag)
 
 
 def environment_risk(
@@ -304,10 +301,13 @@ def environment_risk(
     `spectrum` is that of one environment's data and target. The sample is from one of
     these environments; what was learned in the others acts like a larger ridge.
     """
-    solved = environment_ridge(spectrum.eigenvalues, ridge, n_environments)
-    kappa, elasticity = (np.asarray(solved[k], dtype=float) for k in (0, 2))
-    risks = risk_at(spectrum, kappa.ravel(), 1 / elasticity.ravel() - 1)
-    return as_given(risks.reshape(kappa.shape))
+    t = spectrum.eigenvalues
+    return _risk_with(spectrum, environment_ridge(t, ridge, n_environments))
+
+
+def _risk_with(spectrum: TargetSpectrum, solved: EffectiveRidge) -> np.ndarray | float:
+    kappa, drag = np.asarray(solved.ridge, float), np.asarray(solved.drag, float)
+    return as_given(risk_at(spectrum, kappa.ravel(), drag.ravel()).reshape(kappa.shape))
 
 
 def _ridge_of(t: np.ndarray, kappa: np.ndarray, count: np.ndarray) -> tuple:

@@ -45,10 +45,14 @@ def increasing_root(
 def bracketed_root(
     function: Callable, low: Computed, high: Computed, *parameters: Computed
 ) -> Computed:
-    """Return the root of an increasing function(u, *parameters) between its bounds."""
+    """Return the root of an increasing function(u, *parameters).
+
+    Bounds that do not hold it are moved until they do.
+    """
     from scipy.optimize import elementwise  # slow to import, and seldom needed
 
-    result = elementwise.find_root(function, (low, high), args=parameters)
+    around = elementwise.bracket_root(function, low, high, args=parameters)
+    result = elementwise.find_root(function, around.bracket, args=parameters)
     if not np.all(result.success):
         raise ArithmeticError("No root between its bounds; are the arguments extreme?")
     return result.x

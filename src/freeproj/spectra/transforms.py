@@ -8,14 +8,14 @@ For a law μ with mean m > 0 and mass a at zero:
     S(w) = (1 + w)/w · χ(w)            S-transform,        `s_transform`
 
 G and ψ take negative and non-real arguments. (Section 4 of the paper.) The laws
-themselves are in `freeproj.spectra.laws`: each states either ψ (`LawWithPsi`) or χ
-(`LawWithChi`), and the other one is found numerically. On the negative axis both are
-monotone and a bracketed root is safe. From there ψ is followed along a circle around
-zero into the complex plane: it is analytic off [0, ∞), so that no choice between roots
-ever arises.
+themselves are in `freeproj.spectra.laws`. Each is a curve u ↦ (z, w = ψ(z)): a law that
+states ψ has u = z (`LawWithPsi`), one that states S has u = w (`LawWithS`). On the
+negative axis z and w are monotone in u and a bracketed root is safe. From there u is
+followed along a circle around zero into the complex plane: ψ is analytic off [0, ∞), so
+that no choice between roots ever arises.
 
-Moments m_k, free cumulants k_j and the inverse χ of ψ(z) = Σ m_k z^k follow from each
-other by Lagrange's formula: power series, as arrays of coefficients from order 0 on.
+Moments m_k, free cumulants k_j and the S-transform follow from each other by Lagrange's
+formula: power series, as arrays of coefficients from order 0 on.
 """
 
 from __future__ import annotations
@@ -32,13 +32,11 @@ from freeproj.spectra.roots import bracketed_root
 
 __all__ = [
     "Law",
-    "LawWithChi",
     "LawWithPsi",
+    "LawWithS",
     "cumulants",
     "follow",
     "from_cumulants",
-    "from_inverse",
-    "inverse",
     "power",
     "series",
     "times",
@@ -94,12 +92,32 @@ class Law(abc.ABC):
 
     # A law states one of these two; each is found from the other.
     def moments(self, order: int) -> np.ndarray:
-        """Return m_0, …, m_order."""
-        return from_inverse(self.inverse(order))
+        """Return m_0, …, m_order: m_k = (1/k) [w^(k-1)] ((1 + w)/S)^k."""
+        base = times(series([1.0, 1.0], order), self.inverse_s(order))
+        found = [power(base, k)[k - 1] / k for k in range(1, order + 1)]
+        return np.array([1.0, *found])
 
-    def inverse(self, order: int) -> np.ndarray:
-        """Return w/χ(w) as a power series."""
-        return inverse(self.moments(order + 1))
+    def inverse_s(self, order: int) -> np.ndarray:
+        """Return 1/S(w) as a power series, where S/(1 + w) = χ(w)/w."""
+        psi = self.moments(order + 1)[1:]  # ψ(z)/z
+        chi = [power(psi, -k)[k - 1] / k for k in range(1, order + 2)]  # χ(w)/w
+        return power(times(series([1.0, 1.0], order), np.array(chi)), -1)
+
+    @abc.abstractmethod
+    def curve(self, u: Computed) -> tuple[Computed, Computed, Computed, Computed]:
+        """Return z, w = ψ(z), dlog z/du and dw/du, for complex u."""
+
+    @abc.abstractmethod
+    def axis(self, v: Computed) -> tuple[Computed, Computed, Computed]:
+        """Return z, w and u on the negative axis, where -z and -w rise with real v."""
+
+    def psi_negative(self, z: Computed) -> Computed:
+        """Return ψ for real z < 0, unchecked."""
+        return self._on_axis(z, 0)[1]
+
+    def chi_negative(self, w: Computed) -> Computed:
+        """Return χ on (-(1 - mass at 0), 0), unchecked."""
+        return self._on_axis(w, 1)[0]
 
     def psi_and_slope(self, z: Computed) -> tuple[Computed, Computed]:
         """Return ψ and ψ' for complex z in either half plane."""
@@ -108,67 +126,60 @@ class Law(abc.ABC):
         value, slope = (np.where(below, np.conj(each), each) for each in both)
         return value, slope
 
-    @abc.abstractmethod
     def psi_upper(self, z: Computed) -> tuple[Computed, Computed]:
         """Return ψ and ψ' on the upper half plane and the negative axis."""
 
-    @abc.abstractmethod
-    def psi_negative(self, z: Computed) -> Computed:
-        """Return ψ for real z < 0, unchecked."""
+        def newton(u, z):
+            at, _, slope, _ = self.curve(u)
+            return u - np.log(at / z) / slope
 
-    @abc.abstractmethod
-    def chi_negative(self, w: Computed) -> Computed:
-        """Return χ on (-(1 - mass at 0), 0), unchecked."""
+        u = follow(newton, z, self._on_axis(-np.abs(z), 0)[2])
+        _, w, slope, w_slope = self.curve(u)
+        return w, w_slope / (z * slope)
+
+    def _on_axis(self, value: Computed, which: int) -> tuple[Computed, ...]:
+        """Return z, w and u where z (`which` = 0) or w (1) has a negative value."""
+
+        def excess(v, value):
+            with np.errstate(divide="ignore"):  # z is -∞ where w ends
+                return np.log(self.axis(v)[which] / value)
+
+        start = np.zeros(np.shape(value))
+        return self.axis(bracketed_root(excess, start - 1, start + 1, value))
 
 
 class LawWithPsi(Law):
-    """A law that states ψ and ψ' (`psi_upper`); χ is found from ψ."""
+    """A law that states ψ and ψ' (`psi_upper`): u = z."""
+
+    def curve(self, u):
+        value, slope = self.psi_and_slope(u)
+        return u, value, 1 / u, slope
+
+    def axis(self, v):
+        z = -np.exp(v)
+        return z, self.psi_negative(z), z
 
     def psi_negative(self, z):
         return self.psi_upper(z)[0]
 
-    def chi_negative(self, w):
-        mass = 1 - self.mass_at_zero
-        # By Jensen's inequality log(-χ) lies above this point.
-        low = np.log(-w) - np.log(mass + w) - np.log(self.mean / mass)
 
-        def excess(u, w):
-            return w - self.psi_negative(-np.exp(u))
-
-        high = low + 1
-        while (excess(high, w) < 0).any():
-            high = np.where(excess(high, w) < 0, 2 * high - low, high)
-        return -np.exp(bracketed_root(excess, low - 1e-9, high, w))
-
-
-class LawWithChi(Law):
-    """A law that states χ and its logarithmic derivative; ψ is found from χ."""
+class LawWithS(Law):
+    """A law that states S: u = w."""
 
     @abc.abstractmethod
-    def chi_and_slope(self, w: Computed) -> tuple[Computed, Computed]:
-        """Return χ(w) and χ'(w)/χ(w), for real and complex w."""
+    def s_and_slope(self, w: Computed) -> tuple[Computed, Computed]:
+        """Return S(w) and S'(w)/S(w), for real and complex w."""
+
+    def curve(self, u):
+        s, slope = self.s_and_slope(u)
+        return u / (1 + u) * s, u, 1 / u - 1 / (1 + u) + slope, 1.0
+
+    def axis(self, v):
+        w = -(1 - self.mass_at_zero) / (1 + np.exp(-v))
+        return self.chi_negative(w), w, w
 
     def chi_negative(self, w):
-        return self.chi_and_slope(w)[0]
-
-    def psi_negative(self, z):
-        # In v, w = -(1 - mass at 0)·sigmoid(v), the logarithm of -χ has a slope of at
-        # least one, so that its value at v = 0 brackets the root.
-        mass, target = 1 - self.mass_at_zero, np.log(-z)
-
-        def excess(v, target):
-            return np.log(-self.chi_negative(-mass / (1 + np.exp(-v)))) - target
-
-        reach = np.abs(excess(np.zeros(z.shape), target)) + 1e-9
-        return -mass / (1 + np.exp(-bracketed_root(excess, -reach, reach, target)))
-
-    def psi_upper(self, z):
-        def newton(w, z):
-            chi, slope = self.chi_and_slope(w)
-            return w - np.log(chi / z) / slope
-
-        w = follow(newton, z, self.psi_negative(-np.abs(z)))
-        return w, 1 / (z * self.chi_and_slope(w)[1])
+        return self.curve(w)[0]
 
 
 def follow(
@@ -251,16 +262,3 @@ def from_cumulants(cumulants: np.ndarray) -> np.ndarray:
     """Return moments: m_j = [z^j] C(z)^(j+1)/(j + 1), C = 1 + Σ k_j z^j."""
     one = cumulants + series([1.0], len(cumulants) - 1)
     return np.array([power(one, j + 1)[j] / (j + 1) for j in range(len(one))])
-
-
-def inverse(moments: np.ndarray) -> np.ndarray:
-    """Return w/χ(w), which multiplies like 1/S up to 1 + w; one order less."""
-    psi = moments[1:]  # ψ(z)/z
-    chi = [power(psi, -k)[k - 1] / k for k in range(1, len(moments))]  # χ(w)/w
-    return power(np.array(chi), -1)
-
-
-def from_inverse(inverse: np.ndarray) -> np.ndarray:
-    """Return moments from w/χ(w): m_k = (1/k) [w^(k-1)] (w/χ(w))^k."""
-    found = [power(inverse, k)[k - 1] / k for k in range(1, len(inverse))]
-    return np.array([1.0, *found])
