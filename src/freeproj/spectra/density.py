@@ -35,6 +35,7 @@ from freeproj.spectra.checks import (
     real_array,
     whole,
 )
+from freeproj.spectra.roots import bracketed_root
 
 __all__ = [
     "DensityCurve",
@@ -45,7 +46,6 @@ __all__ = [
     "word_moment",
 ]
 
-_BISECTIONS = 60
 _TABLE = np.linspace(-36.0, 30.0, 1200)  # logits of θ/π, where Newton's method starts
 _PANELS = 20  # towards either end, each half the length of the one before
 _NODES = 16  # Gauss-Legendre points in each
@@ -70,10 +70,9 @@ class _Law(NamedTuple):
         """Whether this is μ(2, 1), where Re w = -1 and the right edge is at w = ∞."""
         return tuple(self) == (0.5, 1.0, None)
 
-    @property
-    def largest_angle(self) -> float:
-        """The end of the range of θ, which begins at 0."""
-        return np.pi / 2 if self.is_arcsine else np.pi
+    def angle(self, share: Computed) -> Computed:
+        """Return θ at a share of its range."""
+        return share * (np.pi / 2 if self.is_arcsine else np.pi)
 
 
 def word_moment(
@@ -136,8 +135,7 @@ def density_curve(
         raise ValueError(f"`n_points` must be at least 2, got {n_points}.")
     # Angles crowd at both ends, so that edges and the pole at zero look smooth.
     share = (np.arange(n_points) + 0.5) / n_points
-    angle = law.largest_angle * share**2 * (3 - 2 * share)
-    log_x, log_density, _ = _curve(law, angle)
+    log_x, log_density, _ = _curve(law, law.angle(share**2 * (3 - 2 * share)))
     return DensityCurve(np.exp(log_x), np.exp(log_density))
 
 
@@ -168,7 +166,7 @@ def word_expectation(
     """
     law = _checked(n_generators, length, aspect)
     steps = 0.5 ** np.arange(1, _PANELS + 1)
-    ends = law.largest_angle * np.concatenate([[0], steps[::-1], 1 - steps[1:], [1]])
+    ends = law.angle(np.concatenate([[0], steps[::-1], 1 - steps[1:], [1]]))
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     half = 0.5 * np.diff(ends)[:, None]
     angle = (0.5 * (ends[1:] + ends[:-1])[:, None] + half * nodes).ravel()
@@ -182,8 +180,13 @@ def word_expectation(
 
 def _density_inside(law: _Law, log_x: np.ndarray) -> np.ndarray:
     """Return the density at points between the edges."""
-    theta, log_r = _nearest(law, log_x)
-    largest, step = law.largest_angle, np.full(log_x.shape, np.inf + 0j)
+    # Begin about where the curve passes each x.
+    angles = law.angle(1 / (1 + np.exp(-_TABLE)))
+    radii = _log_radius(law, angles)
+    known = np.maximum.accumulate(-_log_chi(law, radii, angles)[0].real)
+    theta = law.angle(1 / (1 + np.exp(-np.interp(log_x, known, _TABLE))))
+    log_r, largest = np.interp(log_x, known, radii), law.angle(1.0)
+    step = np.full(log_x.shape, np.inf + 0j)
     for _ in range(8):
         log_chi, s = _log_chi(law, log_r, theta)
         step = (log_chi + log_x) / s
@@ -192,28 +195,20 @@ def _density_inside(law: _Law, log_x: np.ndarray) -> np.ndarray:
         theta = np.clip(theta + step.imag, theta / 2, (theta + largest) / 2)
     settled = np.abs(step) < 1e-7 * np.minimum(theta, np.pi - theta)
     density = np.exp(log_r + np.log(np.sin(theta)) - log_x) / np.pi
-    if not settled.all():
-        density[~settled] = _density_by_bisection(law, log_x[~settled])
+    if not settled.all():  # too close to an edge for Newton's method
+        density[~settled] = _density_by_bracket(law, log_x[~settled])
     return density
 
 
-def _nearest(law: _Law, log_x: np.ndarray) -> tuple[Any, Any]:
-    """Return θ and log r about where the curve passes each x."""
-    angle = law.largest_angle / (1 + np.exp(-_TABLE))
-    log_r = _log_radius(law, angle)
-    known = np.maximum.accumulate(-_log_chi(law, log_r, angle)[0].real)
-    logit = np.interp(log_x, known, _TABLE)
-    return law.largest_angle / (1 + np.exp(-logit)), np.interp(log_x, known, log_r)
+def _density_by_bracket(law: _Law, log_x: np.ndarray) -> np.ndarray:
+    """Return the density where the curve of the angle passes each x."""
 
+    def excess(logit, log_x):
+        return _curve(law, law.angle(1 / (1 + np.exp(-logit))))[0] - log_x
 
-def _density_by_bisection(law: _Law, log_x: np.ndarray) -> np.ndarray:
-    """Return the density by bisection, at points too close to an edge for Newton's."""
-    low, high = np.zeros(log_x.shape), np.full(log_x.shape, law.largest_angle)
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        below = _curve(law, middle)[0] < log_x
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.exp(_curve(law, 0.5 * (low + high))[1])
+    ends = (np.full(log_x.shape, end) for end in (-40.0, 36.0))
+    logit = bracketed_root(excess, *ends, log_x)
+    return np.exp(_curve(law, law.angle(1 / (1 + np.exp(-logit))))[1])
 
 
 def _curve(law: _Law, theta: np.ndarray) -> tuple[Any, ...]:
@@ -247,45 +242,34 @@ def _log_chi(law: _Law, log_r: Computed, theta: Computed) -> tuple[Any, Any]:
 
 
 def _log_radius(law: _Law, theta: Computed) -> Computed:
-    """Return the log r at which χ's phase is zero, by Newton's method in a bracket.
+    """Return the log r at which χ's phase is zero.
 
     The phase is a sum of continuous logarithms, so that it is followed from r = 0; it
     is positive before that r and negative after it.
     """
     if law.is_arcsine:
         return -np.log(np.cos(theta))
-    low, high = np.full(theta.shape, -40.0), np.full(theta.shape, 40.0)
-    log_r = np.zeros(theta.shape)
-    for _ in range(2 * _BISECTIONS):
-        log_chi, s = _log_chi(law, log_r, theta)
-        low = np.where(log_chi.imag > 0, log_r, low)
-        high = np.where(log_chi.imag > 0, high, log_r)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            newton = log_r - log_chi.imag / s.imag
-        inside = (newton > low) & (newton < high)
-        moved = np.where(inside, newton, 0.5 * (low + high))
-        done = np.abs(moved - log_r) <= 1e-15 * np.maximum(np.abs(log_r), 1e-9)
-        log_r = moved
-        if done.all():
-            break
-    return log_r
+
+    def fallen(log_r, theta):
+        return -_log_chi(law, log_r, theta)[0].imag
+
+    # From near r = 1 outwards: without data the phase is zero at infinity as well.
+    return bracketed_root(fallen, 0 * theta - 1, 0 * theta + 1, theta)
 
 
 def _critical_value(law: _Law, place: Callable, *, rises: bool = False) -> float:
-    """Return 1/χ where its derivative along `place` changes sign, by bisection.
+    """Return 1/χ where its derivative along `place` changes sign.
 
     `place` returns w, 1 + w and c + w, each without cancellation.
     """
     q, ell, _ = law
-    low, high = -40.0, 40.0
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        w, one, other = place(middle)
-        slope = 1 / w + ell * q / (1 + q * w) - (ell + 1) / one - 1 / other
-        # slope is (log χ)': 1/χ still moves towards its extremum where χ falls.
-        before = slope < 0 if rises else slope > 0
-        low, high = (middle, high) if before else (low, middle)
-    w, one, other = place(0.5 * (low + high))
+
+    def slope(at):  # of log 1/χ, towards its minimum, or its maximum
+        w, one, other = place(at)
+        found = (ell + 1) / one + 1 / other - 1 / w - ell * q / (1 + q * w)
+        return -found if rises else found
+
+    w, one, other = place(float(bracketed_root(slope, -40.0, 40.0)))
     words = (ell + 1) * np.log(one) - ell * np.log1p(q * w)
     return float(np.exp(words) * other / w)
 
