@@ -165,7 +165,7 @@ def test_bad_files_end_with_one_line_and_exit_code_2(run, tmp_path):
     np.save(tmp_path / "zero.npy", np.zeros((2, 2)))
     for name, message in [
         ("nan.npy", "NaN"),
-        ("zero.npy", "must not be zero everywhere"),
+        ("zero.npy", "must hold samples that differ"),
         ("none.npy", "no such file"),
         ("none.txt", "must end in"),
     ]:

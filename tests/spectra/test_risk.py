@@ -129,7 +129,9 @@ def test_left_out_samples_have_the_error_of_a_fit_without_them(shape, ridge):
     X, y = rng.standard_normal(shape), 5 + rng.standard_normal(n_samples)
     mixed = rng.standard_normal((dim, dim))
     for words in (None, mixed):
-        found = leave_one_out(factorise(X, y, intercept=True), ridge, words)
+        factors = factorise(X, y, intercept=True)
+        factors = factors if words is None else factors.mixed(words)
+        found = leave_one_out(factors, ridge)
         Z, direct = X if words is None else words @ X, []
         for out in range(n_samples):
             rest = np.arange(n_samples) != out

@@ -90,11 +90,9 @@ def spectra(
     facts = {
         "data": data,
         "samples": place,
-        "scale": report.scale,
-        "centered": report.centered,
-        **{k: v for k, v in report.numbers().items() if k != "eigenvalues"},
+        **{k: v for k, v in vars(report).items() if k != "eigenvalues"},
+        "n_generators": report.n_generators,
         "ridges_per_sample": [ridge / report.n_samples for ridge in report.ridges],
-        "mean_share": report.mean_share,
         "risk": report.risk and report.risk._asdict(),
         "advice": report.advice(),
         "warnings": report.warnings(),

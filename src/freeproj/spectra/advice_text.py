@@ -15,6 +15,7 @@ __all__ = ["advice", "table", "warnings"]
 _FINITE_SIZE = 0.8
 _FEW = 50  # samples
 _SAME = 0.01  # a relative difference below this counts as none
+_CONSTANT = "always predicting the mean"
 
 # Of d_eff/d, with its bias, measured - predicted; then of d_eff/p.
 _HEADER = "ridge ℓ n predicted measured ±_s.e. bias predicted measured"
@@ -30,7 +31,7 @@ def table(report: OwnDataReport) -> list[str]:
     note = f"{report.n_words} words (n^ℓ); ℓ = 0 is the data's own kernel X^T X"
     if report.n_trials:
         count = "1 draw" if report.n_trials == 1 else f"{report.n_trials} draws"
-        note += f"; measured: mean of {count}, {report.group} bases"
+        note += f"; measured: mean of {count}, orthogonal bases"
     each = ", ".join(f"{ridge / report.n_samples:.3g}" for ridge in report.ridges)
     per_sample = f"ridge per sample (ridge/p): {each}"
     risk = [] if report.risk is None else _risk_table(report, report.risk)
@@ -47,12 +48,6 @@ def advice(report: OwnDataReport) -> list[str]:
 def warnings(report: OwnDataReport) -> list[str]:
     """Return sentences on why the numbers may mean less than they seem to."""
     lines, dim, n_samples = [], report.dim, report.n_samples
-    if not report.centered and report.mean_share >= max(0.1, 10 / n_samples):
-        lines.append(
-            f"The data are not centred: {report.mean_share:.0%} of the samples' mean "
-            "squared norm comes from the mean sample, a single direction that hides "
-            "the others. Subtract it (`center=True`)."
-        )
     if dim < 40:
         lines.append(
             f"d = {dim} is small: the limit is off by up to about "
@@ -110,7 +105,7 @@ def _risk_table(report: OwnDataReport, risk: RiskByLength) -> list[str]:
         "risk (mean squared error on a fresh sample) at the best ridge of each ℓ",
         *_aligned(_RISK_HEADER, rows)[0],
         "measured: every sample left out in turn, ± its standard error",
-        f"{_constant(report)}: {risk.zero_risk:.4g}",
+        f"{_CONSTANT}: {risk.zero_risk:.4g}",
     ]
 
 
@@ -119,23 +114,19 @@ def _cost(risk: float, own: float) -> str:
     return f"{100 * (risk / own - 1) if own else 0.0:.1f}"
 
 
-def _constant(report: OwnDataReport) -> str:
-    return f"always predicting {'the mean' if report.centered else 'zero'}"
-
-
 def _by_risk(report: OwnDataReport, risk: RiskByLength) -> list[str]:
     """Say whether the data predict the target, at which ridge, and what words cost."""
-    constant, gain = _constant(report), f"{risk.gain:.3g} ± {risk.gain_error:.2g}"
+    gain = f"{risk.gain:.3g} ± {risk.gain_error:.2g}"
     if risk.ridges[0] == np.inf:
         return [
-            f"No ridge has a lower predicted risk than {constant}: these data are not "
+            f"No ridge has a lower predicted risk than {_CONSTANT}: these data are not "
             "shown to predict this target."
         ]
     if not risk.predicts:
         return [
-            f"These data are not shown to predict this target: against {constant}, the "
-            f"measured squared error falls by {gain}, which chance alone explains. No "
-            "ridge is recommended."
+            "These data are not shown to predict this target: against "
+            f"{_CONSTANT}, the measured squared error falls by {gain}, which chance "
+            "alone explains. No ridge is recommended."
         ]
     ridge, value = risk.ridges[0], risk.risks[0]
     costs = [_cost(other, value) for other in sorted(risk.risks[1:])]
@@ -144,7 +135,7 @@ def _by_risk(report: OwnDataReport, risk: RiskByLength) -> list[str]:
     return [
         f"Best without words: {named if ridge else 'ridgeless'}, predicted risk "
         f"{value:.4g} (R² {1 - value / risk.zero_risk:.3f}); the measured error is "
-        f"{gain} below that of {constant}.",
+        f"{gain} below that of {_CONSTANT}.",
         f"Words never lower the predicted risk (a theorem); here they cost {between} "
         "%. Take them for storage or for training on many projections, not for "
         "accuracy.",

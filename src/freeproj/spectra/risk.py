@@ -110,6 +110,31 @@ class BestRidge(NamedTuple):
     risk: float
 
 
+class Factors(NamedTuple):
+    """Data as left @ along with orthonormal rows, and the target; no rank is wasted."""
+
+    left: Float[np.ndarray, "d rank"]  # orthogonal columns
+    along: Float[np.ndarray, "rank p"]
+    target: Float[np.ndarray, "p outputs"]
+    intercept: bool
+
+    @property
+    def eigenvalues(self) -> Float[np.ndarray, " rank"]:
+        """The positive eigenvalues of XX^T."""
+        return np.sum(self.left**2, axis=0)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the data can fit every target."""
+        rank, n_samples = self.along.shape
+        return rank == n_samples - self.intercept
+
+    def mixed(self, words: Float[np.ndarray, "d d"]) -> Factors:
+        """Return the factors of words @ data."""
+        left, roots, turned = np.linalg.svd(words @ self.left, full_matrices=False)
+        return self._replace(left=left * roots, along=turned @ self.along)
+
+
 def spectrum_of(
     X: Num[_AnyArray, "d p"],
     target: Num[_AnyArray, "samples *outputs"],  # noqa: F821
@@ -122,21 +147,6 @@ def spectrum_of(
     data and target are taken out, and one degree of freedom is counted for them.
     """
     return spectrum_from(factorise(X, target, intercept=intercept))
-
-
-class Factors(NamedTuple):
-    """Data as left @ along with orthonormal rows, and the target; no rank is wasted."""
-
-    left: Float[np.ndarray, "d rank"]
-    along: Float[np.ndarray, "rank p"]
-    target: Float[np.ndarray, "p outputs"]
-    intercept: bool
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the data can fit every target."""
-        rank, n_samples = self.along.shape
-        return rank == n_samples - self.intercept
 
 
 def factorise(X: Values, target: Values, *, intercept: bool) -> Factors:
@@ -166,7 +176,7 @@ def spectrum_from(factors: Factors) -> TargetSpectrum:
     """Return what the risk needs of data that were factorised."""
     left, along, y, intercept = factors
     dim, (rank, n_samples) = len(left), along.shape
-    t, power = np.sum(left**2, axis=0), np.sum((along @ y) ** 2, axis=1)
+    t, power = factors.eigenvalues, np.sum((along @ y) ** 2, axis=1)
     rest = 0.0 if factors.is_full else max(0.0, float(np.sum(y**2) - power.sum()))
     t, power = (np.pad(each[::-1], (dim - rank, 0)) for each in (t, power))
     return TargetSpectrum(t, power, rest, n_samples, intercept)
@@ -186,27 +196,16 @@ def predicted_risk(
     return _risk_with(spectrum, effective_ridge(t, ridge, n_generators, length))
 
 
-def leave_one_out(
-    factors: Factors, ridge: Number, words: Float[np.ndarray, "d d"] | None = None
-) -> Float[np.ndarray, " p"]:
+def leave_one_out(factors: Factors, ridge: Number) -> Float[np.ndarray, " p"]:
     """Return each sample's squared error when all the others are fitted: a measurement.
 
     The error of ridge regression without sample i is that with it over 1 - H_ii. Ridges
     0 and ∞ are those of `BestRidge`.
-
-    Args:
-        words: A^ℓ for bases that were drawn; none regresses on the data itself.
     """
-    left, along, y, intercept = factors
-    if words is not None:
-        _, roots, mixed = np.linalg.svd(words @ left, full_matrices=False)
-        along = mixed @ along
-    else:
-        roots = np.linalg.norm(left, axis=0)
-    if ridge > 0:
-        kept = 1 / (1 + roots**2 / ridge)
-    else:  # what the limit leaves, up to a factor that cancels
-        kept = (roots.min() / roots) ** 2 * factors.is_full
+    _, along, y, intercept = factors
+    t = factors.eigenvalues
+    # At ridge 0: what the limit leaves, up to a factor that cancels.
+    kept = 1 / (1 + t / ridge) if ridge > 0 else t.min() / t * factors.is_full
     residual = along.T @ (kept[:, None] * (along @ y))
     slack = kept @ along**2
     if not factors.is_full:
