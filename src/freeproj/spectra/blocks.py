@@ -33,7 +33,7 @@ from jaxtyping import Array, Float, Int
 
 from freeproj.projection import words
 from freeproj.spectra.checks import whole
-from freeproj.spectra.kernel import check_draws, draw_bases, in_threads
+from freeproj.spectra.kernel import check_group, dense, draw_bases, in_threads
 
 __all__ = [
     "ARRANGEMENTS",
@@ -127,7 +127,9 @@ def block_spectra(
             trial), or cycles of digits for `partial_transpose`.
     """
     n_generators = words.generators_for(n_words, length)
-    check_draws(group, dim=(dim, 2), n_trials=(n_trials, 1))
+    check_group(group)
+    whole(dim, "dim", 2)
+    whole(n_trials, "n_trials", 1)
     square = _named_arrangement(arrangement, n_words)
     side = len(square)
     if length == 1:
@@ -196,14 +198,10 @@ def _all_words(
     for _ in range(length - 1):
         words = times(words[:, :, None], bases[:, None])
         words = words.reshape(len(bases), -1, *bases.shape[2:])
-    if not permutes:
-        return words
-    rows = np.arange(bases.shape[-1])[:, None]
-    dense = (rows == words[:, :, None, :]).astype(float)
     if keep_ones:
-        return dense
+        return dense(words)
     frame = scipy.linalg.helmert(bases.shape[-1])  # orthonormal rows, all ⟂ 1
-    return frame @ dense @ frame.T
+    return frame @ dense(words) @ frame.T
 
 
 def _fill(
@@ -238,12 +236,15 @@ def _power(square: tuple, length: int, exponent: int) -> _Ring:
     """Return D^exponent, D = A A* over the group ring: D_ij = Σ_c w_ic w_jc^-1."""
     if exponent > 1:
         return _times(_power(square, length, exponent - 1), _power(square, length, 1))
-    n_words = len(square) ** 2
-    every = words.enumerate_words(words.generators_for(n_words, length), length)
-    spelled = [Counter([tuple(word)]) for word in every.tolist()]
-    inverses = [Counter([tuple(word)]) for word in (-every[:, ::-1]).tolist()]
-    A = [[spelled[at] for at in row] for row in square]
-    adjoint = [[inverses[at] for at in column] for column in zip(*square, strict=True)]
+    every = words.enumerate_words(
+        words.generators_for(len(square) ** 2, length), length
+    )
+    A = [[Counter([tuple(every[at].tolist())]) for at in row] for row in square]
+    columns = zip(*square, strict=True)
+    adjoint = [
+        [Counter([tuple((-every[at, ::-1]).tolist())]) for at in each]
+        for each in columns
+    ]
     return _times(A, adjoint)
 
 

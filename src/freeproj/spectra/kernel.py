@@ -30,7 +30,8 @@ __all__ = [
     "GROUPS",
     "Group",
     "average_kernel",
-    "check_draws",
+    "check_group",
+    "dense",
     "draw_bases",
     "draw_words",
     "expected_inner_product",
@@ -64,8 +65,8 @@ def average_kernel(
             eigenvalue far outside; False takes that vector out of the data.
     """
     data = _data(X, keep_ones)
-    whole(length, "length")
-    image = _apply_power(_mean_of_bases(bases, data.shape[-2]), data, length)
+    mean = _mean_of_bases(bases, data.shape[-2])
+    image = np.linalg.matrix_power(mean, whole(length, "length")) @ data
     return np.swapaxes(image, -1, -2) @ image
 
 
@@ -85,8 +86,10 @@ def sample_root_singular_values(
         X: data for all trials, or one matrix for each.
     """
     data = _data(X, keep_ones)
+    check_group(group)
     whole(length, "length")
-    check_draws(group, n_generators=(n_generators, 1), n_trials=(n_trials, 1))
+    whole(n_generators, "n_generators", 1)
+    whole(n_trials, "n_trials", 1)
     if data.ndim > 3 or (data.ndim == 3 and len(data) != n_trials):
         raise ValueError(
             f"`X` must be one d x p matrix or one for each of the {n_trials} trials, "
@@ -102,7 +105,7 @@ def sample_root_singular_values(
         shape = (block.stop - block.start, n_generators, data.shape[-2])
         mean = _draw_sum(rng, *shape, group) / np.sqrt(n_generators)
         own = data if data.ndim == 2 else data[block]
-        image = _apply_power(mean, own, length)
+        image = np.linalg.matrix_power(mean, length) @ own
         found = np.linalg.svd(image, compute_uv=False)[:, ::-1]
         return np.pad(found, [(0, 0), (image.shape[-1] - found.shape[-1], 0)])
 
@@ -118,9 +121,7 @@ def inner_product(
     Letters count from 1, and -k is the inverse of k, as in `freeproj.projection.words`.
     Integer bases are permutations.
     """
-    bases = np.asarray(bases)
-    if bases.dtype.kind in "iu":
-        bases = (np.arange(bases.shape[-1])[:, None] == bases[:, None, :]).astype(float)
+    bases = dense(np.asarray(bases))
     product = np.eye(bases.shape[-1])
     for letter in _quotient(v, w).tolist():
         base = bases[abs(letter) - 1]
@@ -201,27 +202,11 @@ def _mean_of_bases(bases, dim: int) -> np.ndarray:
             f"`bases` must be n matrices {dim} x {dim} or n permutations of {dim} "
             f"(integers), as `X` has {dim} rows; got shape {bases.shape}."
         )
-    if bases.dtype.kind not in "iufc":
-        raise ValueError(f"`bases` must hold numbers, got dtype {bases.dtype}.")
-    if permutes:
-        if (np.sort(bases, axis=-1) != np.arange(dim)).any():
-            raise ValueError("Integer `bases` must be permutations of 0..d-1, as rows.")
-        return _sum_of_permutations(bases) / np.sqrt(bases.shape[-2])
+    if permutes and (np.sort(bases, axis=-1) != np.arange(dim)).any():
+        raise ValueError("Integer `bases` must be permutations of 0..d-1, as rows.")
     # Sum first: n times fewer numbers are left to convert and to check.
-    total = bases.sum(axis=-3, dtype=None if bases.dtype.kind == "c" else np.float64)
-    return real_array(total, "bases") / np.sqrt(bases.shape[-3])
-
-
-def _apply_power(mean: np.ndarray, data: np.ndarray, length: int) -> np.ndarray:
-    """Return A^ℓ X, by powers of A or letter by letter, whichever is cheaper."""
-    dim, n_samples = data.shape[-2:]
-    length = int(length)
-    n_products = length.bit_length() + length.bit_count() - 2
-    if length == 0 or n_products * dim + n_samples >= length * n_samples:
-        for _ in range(length):
-            data = mean @ data
-        return data
-    return np.linalg.matrix_power(mean, length) @ data
+    n_generators = bases.shape[-2 if permutes else -3]
+    return real_array(_sum(bases), "bases") / np.sqrt(n_generators)
 
 
 def _draw_sum(
@@ -229,30 +214,30 @@ def _draw_sum(
 ) -> np.ndarray:
     """Return ΣU of fresh bases, (n_trials, d, d), without holding all of them."""
     if group == "permutation":
-        drawn = draw_bases(rng, (n_trials, n_generators), dim, group)
-        return _sum_of_permutations(drawn)
+        return _sum(draw_bases(rng, (n_trials, n_generators), dim, group))
     total = np.zeros((n_trials, dim, dim))
     slab = max(1, _SLAB // (n_trials * dim**2))
     for start in range(0, n_generators, slab):
         count = min(slab, n_generators - start)
-        total += draw_bases(rng, (n_trials, count), dim, group).sum(axis=1)
+        total += _sum(draw_bases(rng, (n_trials, count), dim, group))
     return total
 
 
-def _sum_of_permutations(permutations: np.ndarray) -> np.ndarray:
-    """Return ΣU with U[σ(j), j] = 1: the counts of (σ(j), j)."""
-    *trials, _, dim = permutations.shape
-    flat = permutations.reshape(-1, *permutations.shape[-2:])
-    counts = np.zeros((len(flat), dim, dim))
-    trial = np.arange(len(flat))[:, None, None]
-    np.add.at(counts, (trial, flat, np.arange(dim)), 1.0)
-    return counts.reshape(*trials, dim, dim)
+def _sum(bases: np.ndarray) -> np.ndarray:
+    """Return ΣU, without holding permutations as matrices all at once."""
+    if bases.dtype.kind in "iu":
+        return sum(dense(each) for each in np.moveaxis(bases, -2, 0))
+    return bases.sum(axis=-3, dtype=np.result_type(bases, np.float64))
 
 
-def check_draws(group: str, **counts: tuple[int, int]) -> None:
-    """Refuse an unknown group, and counts (value, least) that are too small."""
+def dense(bases: np.ndarray) -> np.ndarray:
+    """Return bases as matrices: permutations (integers) with U[σ(j), j] = 1."""
+    if bases.dtype.kind not in "iu":
+        return bases
+    return (np.arange(bases.shape[-1])[:, None] == bases[..., None, :]).astype(float)
+
+
+def check_group(group: str) -> None:
+    """Refuse an unknown group."""
     if group not in GROUPS:
         raise ValueError(f"`group` must be one of {', '.join(GROUPS)}; got {group!r}.")
-    for name, (value, least) in counts.items():
-        if value < least:
-            raise ValueError(f"`{name}` must be at least {least}, got {value}.")
