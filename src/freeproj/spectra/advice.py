@@ -28,13 +28,7 @@ from freeproj.spectra.effective_dimension import (
     predicted_effective_dimension,
 )
 from freeproj.spectra.kernel import draw_words, in_threads
-from freeproj.spectra.risk import (
-    Factors,
-    best_ridge,
-    factorise,
-    leave_one_out,
-    spectrum_from,
-)
+from freeproj.spectra.risk import Factors, best_ridge, factorise, leave_one_out
 
 __all__ = [
     "OwnDataReport",
@@ -146,7 +140,7 @@ def own_data_report(
     data, scale = rescale(data)
     values = np.zeros(n_samples) if target is None else target
     factors = factorise(data, values, intercept=True)
-    spectrum = spectrum_from(factors)
+    spectrum = factors.spectrum
     t = spectrum.eigenvalues
     n, ell = np.array(families).T[:, :, None]
     best = [best_ridge(spectrum, *each) for each in [(1, 0), *families]]
@@ -240,7 +234,7 @@ def _risk(
         risks=risks,
         measured=errors.mean(axis=1),
         standard_error=errors.std(axis=1, ddof=1) / root,
-        zero_risk=spectrum_from(factors).zero_risk,
+        zero_risk=factors.spectrum.zero_risk,
         gain=float(gain.mean()),
         gain_error=gain_error,
         predicts=bool(gain.mean() > stats.t.ppf(0.975, len(own) - 1) * gain_error),

@@ -94,14 +94,12 @@ def parameter(
     if array.dtype.kind not in "biuf":
         raise ValueError(f"`{name}` must be a number or an array of them, got {value}.")
     array = array.astype(np.float64)
-    if above is not None:
-        wrong, rule = ~(array > above), f"greater than {above:g}"
-    else:
-        wrong, rule = ~(array >= least), f"at least {least:g}"
+    right = array >= least if above is None else array > above
+    rule = f"at least {least:g}" if above is None else f"greater than {above:g}"
     if not infinite:
-        wrong, rule = wrong | ~np.isfinite(array), f"finite and {rule}"
-    if wrong.any():
-        raise ValueError(f"`{name}` must be {rule}, got {array[wrong].flat[0]:g}.")
+        right, rule = right & np.isfinite(array), f"finite and {rule}"
+    if not right.all():
+        raise ValueError(f"`{name}` must be {rule}, got {array[~right].flat[0]:g}.")
     return array
 
 

@@ -19,18 +19,14 @@ Without words κ = γ and s = 1: the usual Σ a_i² (κ/(t_i + κ))². Since s �
 with words is never below the risk without words at ridge κ: words cannot win. The
 derivation is in the documentation (Theory).
 
-One word per environment: the kernel of what an agent sees in a rollout.
-
-E environments have distinct words w_e and their own data X_e (d x p, spectrum t). Not
-the average over words but the data themselves are pooled, λ(w_1)X_1, …, λ(w_E)X_E, and
+What an agent sees in a rollout is not that average: E environments with distinct words
+w_e show their own data X_e (d x p, spectrum t), and these are pooled,
 
     M = Σ_e λ(w_e) X_e X_e^T λ(w_e)^T .
 
-In the limit of large d the conjugates of the data by *distinct* group elements are free
-from each other, whatever the words. So M has the E-fold free additive convolution of
-the data's distribution for every word length ℓ: what an agent sees has the same
-spectrum, effective dimension and risk for all ℓ, unlike the averaged kernel. By
-additive subordination, ridge γ acts in each environment like the larger ridge κ,
+For large d conjugates of the data by *distinct* words are free from each other, so that
+M has the E-fold free additive convolution of the data's distribution, and the same
+effective dimension and risk for every ℓ. Ridge γ acts in each environment like κ,
 
     y = mean of t/(t + κ),    γ = κ (1 - E·y)/(1 - y),    d_eff/d = E·y .
 """
@@ -71,7 +67,6 @@ __all__ = [
     "leave_one_out",
     "predicted_risk",
     "risk_at",
-    "spectrum_from",
     "spectrum_of",
 ]
 
@@ -129,6 +124,16 @@ class Factors(NamedTuple):
         rank, n_samples = self.along.shape
         return rank == n_samples - self.intercept
 
+    @property
+    def spectrum(self) -> TargetSpectrum:
+        """What the predicted risk needs."""
+        (dim, rank), along, y = self.left.shape, self.along, self.target
+        power = np.sum((along @ y) ** 2, axis=1)
+        rest = 0.0 if self.is_full else max(0.0, float(np.sum(y**2) - power.sum()))
+        both = (self.eigenvalues, power)
+        t, power = (np.pad(each[::-1], (dim - rank, 0)) for each in both)
+        return TargetSpectrum(t, power, rest, along.shape[1], self.intercept)
+
     def mixed(self, words: Float[np.ndarray, "d d"]) -> Factors:
         """Return the factors of words @ data."""
         left, roots, turned = np.linalg.svd(words @ self.left, full_matrices=False)
@@ -146,7 +151,7 @@ def spectrum_of(
     Several outputs (columns of the target) are added up. With `intercept` the means of
     data and target are taken out, and one degree of freedom is counted for them.
     """
-    return spectrum_from(factorise(X, target, intercept=intercept))
+    return factorise(X, target, intercept=intercept).spectrum
 
 
 def factorise(X: Values, target: Values, *, intercept: bool) -> Factors:
@@ -170,16 +175,6 @@ def factorise(X: Values, target: Values, *, intercept: bool) -> Factors:
     left, roots, along = np.linalg.svd(data, full_matrices=False)
     seen = roots > roots[0] * max(data.shape) * np.finfo(float).eps
     return Factors((left * roots)[:, seen], along[seen], y, intercept)
-
-
-def spectrum_from(factors: Factors) -> TargetSpectrum:
-    """Return what the risk needs of data that were factorised."""
-    left, along, y, intercept = factors
-    dim, (rank, n_samples) = len(left), along.shape
-    t, power = factors.eigenvalues, np.sum((along @ y) ** 2, axis=1)
-    rest = 0.0 if factors.is_full else max(0.0, float(np.sum(y**2) - power.sum()))
-    t, power = (np.pad(each[::-1], (dim - rank, 0)) for each in (t, power))
-    return TargetSpectrum(t, power, rest, n_samples, intercept)
 
 
 def predicted_risk(
@@ -249,27 +244,22 @@ def best_ridge(
         return risk_at(spectrum, kappa, at_effective_ridge(t, kappa, n, ell)[2])
 
     low, high = np.log(t[t > 0].min() * _BELOW), np.log(t.max() * _ABOVE)
-    grid = np.linspace(low, high, int((high - low) / _STEP) + 2)
+    grid, step = np.linspace(low, high, int((high - low) / _STEP) + 2, retstep=True)
     risks = risk(grid)
     least = (1 + _SAME) * risks.min()
     if spectrum.zero_risk <= least:
         return BestRidge(np.inf, spectrum.zero_risk)
     if risks[0] <= least:
         return BestRidge(0.0, float(risks[0]))
-    near = int(np.argmin(risks))
-    found = minimize_scalar(
-        lambda log_kappa: risk(log_kappa)[0],
-        bounds=(grid[near - 1], grid[min(near + 1, len(grid) - 1)]),
-        method="bounded",
-    )
+    near = grid[int(np.argmin(risks))]
+    bounds = (near - step, near + step)
+    found = minimize_scalar(lambda x: risk(x)[0], bounds=bounds, method="bounded")
     (log_ridge,), *_ = at_effective_ridge(t, np.exp(np.array([found.x])), n, ell)
     return BestRidge(float(np.exp(log_ridge)), float(found.fun))
 
 
 def environment_ridge(
-    eigenvalues: Num[Array | np.ndarray, " d"],
-    ridge: Values,
-    n_environments: Values = 64,
+    eigenvalues: Num[_AnyArray, " d"], ridge: Values, n_environments: Values = 64
 ) -> EffectiveRidge:
     """Return κ, d_eff/d of the pooled data, and dlog κ/dlog γ.
 
