@@ -9,14 +9,12 @@ the optimum (`distances`), for many seeds and word lengths at once (`compare_len
 from freeproj.lsmdp.aggregation import (
     METRICS,
     Distances,
-    aggregate,
-    distances,
-    mean_permutation,
-)
-from freeproj.lsmdp.lengths import (
     Estimate,
     LengthComparison,
+    aggregate,
     compare_lengths,
+    distances,
+    mean_permutation,
     paired_changes,
 )
 from freeproj.lsmdp.solving import READINGS, Solution, policy, sample_costs, solve

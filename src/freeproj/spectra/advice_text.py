@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +25,7 @@ _RISK_HEADER = "ℓ best_ridge per_sample predicted measured ±_s.e. R² cost_of
 
 def table(report: OwnDataReport) -> list[str]:
     """Return the tables of effective dimension and, with a target, of risk."""
-    rows = [row for at in range(len(report.ridges)) for row in _table_rows(report, at)]
-    lines, widths = _aligned(_HEADER, rows)
+    lines, widths = _aligned(_HEADER, _dimension_rows(report))
     place = " " * (sum(widths[:3]) + 6)
     title = place + "d_eff/d".ljust(sum(widths[3:7]) + 8) + "d_eff/p"
     note = f"{report.n_words} words (n^ℓ); ℓ = 0 is the data's own kernel X^T X"
@@ -65,7 +65,7 @@ def warnings(report: OwnDataReport) -> list[str]:
     return lines
 
 
-def _aligned(header: str, rows: list[list[str]]) -> tuple[list[str], list[int]]:
+def _aligned(header: str, rows: Iterable[list[str]]) -> tuple[list[str], list[int]]:
     """Return lines of right-aligned columns, and the columns' widths."""
     every = [[name.replace("_", " ") for name in header.split()], *rows]
     widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
@@ -77,17 +77,18 @@ def _shown(number: float, digits: str = ".4f") -> str:
     return "–" if np.isnan(number) else f"{number:{digits}}"
 
 
-def _table_rows(report: OwnDataReport, column: int) -> list[list[str]]:
-    ridge, c = f"{report.ridges[column]:g}", report.aspect
-    own = report.without_words[column]
-    rows = [[ridge, "0", "–", _shown(own), "", "", "", _shown(own / c), ""]]
+def _dimension_rows(report: OwnDataReport) -> Iterator[list[str]]:
+    c = report.aspect
     grids = (report.predicted, report.measured, report.standard_error)
-    for row, length in enumerate(report.lengths):
-        predicted, measured, error = (grid[row, column] for grid in grids)
-        numbers = (predicted, measured, error, measured - predicted)
-        shown = map(_shown, (*numbers, predicted / c, measured / c))
-        rows.append([ridge, str(length), str(report.n_generators[row]), *shown])
-    return rows
+    for column, ridge in enumerate(report.ridges):
+        own = report.without_words[column]
+        yield [f"{ridge:g}", "0", "–", _shown(own), "", "", "", _shown(own / c), ""]
+        for row, length in enumerate(report.lengths):
+            predicted, measured, error = (grid[row, column] for grid in grids)
+            numbers = (predicted, measured, error, measured - predicted)
+            shown = map(_shown, (*numbers, predicted / c, measured / c))
+            n = report.n_generators[row]
+            yield [f"{ridge:g}", str(length), str(n), *shown]
 
 
 def _risk_table(report: OwnDataReport, risk: RiskByLength) -> list[str]:
@@ -98,7 +99,7 @@ def _risk_table(report: OwnDataReport, risk: RiskByLength) -> list[str]:
         each = f"{ridge / report.n_samples:.3g}" if 0 < ridge < np.inf else "–"
         numbers = [_shown(number, ".4g") for number in (value, measured, error)]
         r_squared = f"{1 - value / risk.zero_risk:.3f}" if risk.zero_risk else "–"
-        cost = "" if length == 0 else f"{_cost(value, risk.risks[0])} %"
+        cost = "" if length == 0 else f"{_cost(value, risk)} %"
         rows.append([str(length), named, each, *numbers, r_squared, cost])
     return [
         "",
@@ -109,15 +110,17 @@ def _risk_table(report: OwnDataReport, risk: RiskByLength) -> list[str]:
     ]
 
 
-def _cost(risk: float, own: float) -> str:
+def _cost(value: float, risk: RiskByLength) -> str:
     """Say by how many percent words raise the risk."""
-    return f"{100 * (risk / own - 1) if own else 0.0:.1f}"
+    own = risk.risks[0]
+    return f"{100 * (value / own - 1) if own else 0.0:.1f}"
 
 
 def _by_risk(report: OwnDataReport, risk: RiskByLength) -> list[str]:
     """Say whether the data predict the target, at which ridge, and what words cost."""
+    ridge, value = risk.ridges[0], risk.risks[0]
     gain = f"{risk.gain:.3g} ± {risk.gain_error:.2g}"
-    if risk.ridges[0] == np.inf:
+    if ridge == np.inf:
         return [
             f"No ridge has a lower predicted risk than {_CONSTANT}: these data are not "
             "shown to predict this target."
@@ -128,17 +131,15 @@ def _by_risk(report: OwnDataReport, risk: RiskByLength) -> list[str]:
             f"{_CONSTANT}, the measured squared error falls by {gain}, which chance "
             "alone explains. No ridge is recommended."
         ]
-    ridge, value = risk.ridges[0], risk.risks[0]
-    costs = [_cost(other, value) for other in sorted(risk.risks[1:])]
-    between = costs[0] if costs[0] == costs[-1] else f"{costs[0]} to {costs[-1]}"
+    low, high = (_cost(end, risk) for end in (min(risk.risks[1:]), max(risk.risks[1:])))
     named = f"ridge {ridge:.3g} ({ridge / report.n_samples:.3g} per sample)"
     return [
         f"Best without words: {named if ridge else 'ridgeless'}, predicted risk "
         f"{value:.4g} (R² {1 - value / risk.zero_risk:.3f}); the measured error is "
         f"{gain} below that of {_CONSTANT}.",
-        f"Words never lower the predicted risk (a theorem); here they cost {between} "
-        "%. Take them for storage or for training on many projections, not for "
-        "accuracy.",
+        "Words never lower the predicted risk (a theorem); here they cost "
+        f"{low if low == high else f'{low} to {high}'} %. Take them for storage or for "
+        "training on many projections, not for accuracy.",
     ]
 
 
@@ -156,12 +157,9 @@ def _by_dimension(report: OwnDataReport) -> list[str]:
             f"d_eff falls from {many:.3g} at ℓ = {report.lengths[first]} to {few:.3g} "
             f"at ℓ = {ell}, {1 - low / high:.0%} less; d is {report.dim}."
         )
-    n_words = report.n_words
-    possible = [
-        str(each)
-        for each in range(1, n_words.bit_length() + 1)
-        if round(n_words ** (1 / each)) ** each == n_words
-    ]
+    n_words, most = report.n_words, report.n_words.bit_length()
+    roots = {each: round(n_words ** (1 / each)) for each in range(1, most + 1)}
+    possible = [str(each) for each, n in roots.items() if n**each == n_words]
     return [
         f"At ridge {report.ridges[0]:g}, {text}",
         "This does not say which ℓ to take: at a fixed number of words d_eff falls "
