@@ -73,6 +73,14 @@ def test_the_pooled_spectrum_is_a_free_sum():
     assert -pooled.psi(-1 / ridge) == pytest.approx(share, rel=1e-6)
 
 
+def test_very_small_ridges_keep_their_digits():
+    """Fewer samples than dimensions: at ridge 0 κ vanishes, and the risk has a limit."""
+    rng = np.random.default_rng(0)
+    spectrum = spectrum_of(rng.standard_normal((40, 5)), rng.standard_normal(5))
+    risks = environment_risk(spectrum, [1e-13, 1e-12, 1e-9], 3)
+    np.testing.assert_allclose(risks, risks[-1], rtol=1e-8)
+
+
 def test_one_environment_is_regression_on_its_own_data():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((6, 9)), rng.standard_normal(9)

@@ -301,9 +301,8 @@ def _risk_with(spectrum: TargetSpectrum, solved: EffectiveRidge) -> np.ndarray |
 
 def _ridge_of(t: np.ndarray, kappa: np.ndarray, count: np.ndarray) -> tuple:
     """Return γ (negative where no γ belongs to κ), y and dlog γ/dlog κ - 1."""
-    seen = t / (t + kappa[:, None])
-    y = seen.mean(axis=1)
-    v = np.mean(seen * (1 - seen), axis=1)
+    seen, kept = t / (t + kappa[:, None]), kappa[:, None] / (t + kappa[:, None])
+    y, v = seen.mean(axis=1), np.mean(seen * kept, axis=1)
     with np.errstate(divide="ignore"):
         drag = v * (count / (1 - count * y) - 1 / (1 - y))
     return kappa * (1 - count * y) / (1 - y), y, drag
