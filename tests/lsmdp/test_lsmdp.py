@@ -74,8 +74,8 @@ PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: lsmdp.graph(PATH[:2]), r"square, got shape \(2, 3\)"),
-        (lambda: lsmdp.graph([[0]]), "two vertices or more, got 1"),
+        (lambda: lsmdp.graph(PATH[:2]), r"square, .* got shape \(2, 3\)"),
+        (lambda: lsmdp.graph([[0]]), r"two vertices or more, got shape \(1, 1\)"),
         (lambda: lsmdp.graph(PATH * 0.5), r"zeros and ones.*got 0\.5 at \(0, 1\)"),
         (lambda: lsmdp.graph(PATH * np.nan), "zeros and ones"),
         (lambda: lsmdp.graph(PATH + np.diag([0, 1, 0])), "self-loop at vertex 1"),

@@ -123,10 +123,9 @@ def graph(
 
 def _checked_adjacency(adjacency: ArrayLike) -> Bool[np.ndarray, "d d"]:
     matrix = np.asarray(adjacency)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"`adjacency` must be square, got shape {matrix.shape}.")
-    if len(matrix) < 2:
-        raise ValueError(f"`adjacency` needs two vertices or more, got {len(matrix)}.")
+    if matrix.shape != (matrix.size**0.5,) * 2 or len(matrix) < 2:
+        rule = "must be square, for two vertices or more"
+        raise ValueError(f"`adjacency` {rule}, got shape {matrix.shape}.")
     for i, j in np.argwhere(~np.isin(matrix, (0, 1)))[:1]:
         raise ValueError(
             "`adjacency` must hold zeros and ones (the walk is uniform over "

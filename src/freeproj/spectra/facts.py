@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from scipy.integrate import cumulative_trapezoid
 
-from freeproj.spectra.checks import Values, as_given, real_array
+from freeproj.spectra.checks import Values, as_given, real_array, whole
 from freeproj.spectra.density import density_curve, word_density, word_edges
 
 if TYPE_CHECKING:
@@ -71,9 +72,7 @@ def support(law: Law) -> tuple[float, float]:
 
 def moment(law: Law, order: int) -> float:
     """Return the moment m_k = ∫ x^k dμ."""
-    if order < 0 or order != int(order):
-        raise ValueError(f"`order` must be an integer, at least 0, got {order}.")
-    return float(law.moments(int(order))[int(order)])
+    return float(law.moments(whole(order, "order"))[order])
 
 
 def sample(law: Law, n_points: int, *, seed: int) -> Float[np.ndarray, " n_points"]:
@@ -178,8 +177,7 @@ def _distribution(law: Law, mass: float) -> tuple[np.ndarray, np.ndarray]:
         log_x, values = np.log(x), f * x
     else:
         _, _, log_x, values = _scan(law)
-    steps = 0.5 * np.diff(log_x) * (values[1:] + values[:-1])
-    cumulative = np.concatenate([[0.0], np.cumsum(steps)])
+    cumulative = cumulative_trapezoid(values, log_x, initial=0)
     if values[0] > 0 and cumulative[-1] < mass:  # a pole at zero: the rest is below
         return log_x, cumulative + mass - cumulative[-1]
     return log_x, cumulative * mass / cumulative[-1]
