@@ -342,7 +342,7 @@ def test_the_first_seeds_of_many_are_the_few(monkeypatch):
     space = lsmdp.lattice()
     many = lsmdp.compare_lengths(space, n_seeds=40)
     few = lsmdp.compare_lengths(space, n_seeds=10)
-    monkeypatch.setattr(lsmdp.aggregation, "_CHUNK", 3 * 256 * 16)  # three seeds at a time
+    monkeypatch.setattr(lsmdp.aggregation, "_CHUNK", 3 * 256 * 16)  # three seeds
     in_parts = lsmdp.compare_lengths(space, n_seeds=10)
     np.testing.assert_allclose(few.table, many.table[:, :, :10])
     np.testing.assert_allclose(in_parts.table, few.table)

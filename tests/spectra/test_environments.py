@@ -74,7 +74,7 @@ def test_the_pooled_spectrum_is_a_free_sum():
 
 
 def test_very_small_ridges_keep_their_digits():
-    """Fewer samples than dimensions: at ridge 0 κ vanishes, and the risk has a limit."""
+    """Fewer samples than dimensions: as κ vanishes, the risk has a limit."""
     rng = np.random.default_rng(0)
     spectrum = spectrum_of(rng.standard_normal((40, 5)), rng.standard_normal(5))
     risks = environment_risk(spectrum, [1e-13, 1e-12, 1e-9], 3)

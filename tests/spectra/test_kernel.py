@@ -157,8 +157,8 @@ def test_bad_arguments_are_named(untyped):
         with pytest.raises(ValueError, match=message):
             average_kernel(*arguments)
     for change, message in [
-        ({"n_trials": 0}, "`n_trials` must be at least 1"),
-        ({"n_generators": 0}, "`n_generators` must be at least 1"),
+        ({"n_trials": 0}, "`n_trials` must be an integer, at least 1"),
+        ({"n_generators": 0}, "`n_generators` must be an integer, at least 1"),
         ({"group": "unitary"}, "`group` must be"),
         ({"X": np.ones((3, 4, 3))}, "one for each of the 2 trials"),
     ]:

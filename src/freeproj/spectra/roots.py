@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from freeproj.spectra.checks import Computed
+from freeproj.spectra.checks import Computed, Values
 
 __all__ = ["bracketed_root", "increasing_root"]
 
@@ -43,7 +43,7 @@ def increasing_root(
 
 
 def bracketed_root(
-    function: Callable, low: Computed, high: Computed, *parameters: Computed
+    function: Callable, low: Values, high: Values, *parameters: Computed
 ) -> Computed:
     """Return the root of an increasing function(u, *parameters).
 
