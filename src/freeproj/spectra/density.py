@@ -70,7 +70,7 @@ class _Law(NamedTuple):
         """Whether this is μ(2, 1), where Re w = -1 and the right edge is at w = ∞."""
         return tuple(self) == (0.5, 1.0, None)
 
-    def angle(self, share: Computed | float) -> Computed | float:
+    def angle(self, share: Any) -> Any:
         """Return θ at a share of its range."""
         return share * (np.pi / 2 if self.is_arcsine else np.pi)
 

@@ -13,6 +13,7 @@ matrices or integer arrays (…, n, d) of permutations with U[σ(j), j] = 1, as
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -226,7 +227,8 @@ def _draw_sum(
 def _sum(bases: np.ndarray) -> np.ndarray:
     """Return ΣU, without holding permutations as matrices all at once."""
     if bases.dtype.kind in "iu":
-        return sum(dense(each) for each in np.moveaxis(bases, -2, 0))
+        each = np.moveaxis(bases, -2, 0)
+        return functools.reduce(np.add, map(dense, each))
     return bases.sum(axis=-3, dtype=np.result_type(bases, np.float64))
 
 

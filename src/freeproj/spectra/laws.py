@@ -13,6 +13,7 @@ of `freeproj.spectra.transforms.Law`. (Appendix C.)
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -159,6 +160,12 @@ class _Convolution(LawWithPsi):
     first: Law
     second: Law
     join: ClassVar[np.ufunc]
+    # What differs between products and sums, in the coordinate x of each.
+    _h: ClassVar[Callable]  # H from q
+    _moved: ClassVar[Callable]  # z, moved by h in x
+    _way: ClassVar[Callable]  # by how much z is moved to z_1
+    _rate: ClassVar[Callable]  # H'(x) over dlog q/dlog z
+    _bracket: ClassVar[Callable]  # around H_2 on the negative axis, from H_2 at z = 0
 
     @property
     def mean(self) -> float:
@@ -236,7 +243,6 @@ class FreeProduct(_Convolution):
         return np.log(z_1 / z)
 
     def _rate(self, z, q):
-        """Return H'(x) over dlog q/dlog z."""
         return 1.0
 
     def _bracket(self, h):
@@ -287,7 +293,6 @@ class FreeSum(_Convolution):
         return 1 / z_1 - 1 / z
 
     def _rate(self, z, q):
-        """Return H'(x) over dlog q/dlog z."""
         return z * q
 
     def _bracket(self, h):

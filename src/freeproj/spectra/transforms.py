@@ -104,7 +104,7 @@ class Law(abc.ABC):
         return power(times(series([1.0, 1.0], order), np.array(chi)), -1)
 
     @abc.abstractmethod
-    def curve(self, u: Computed) -> tuple[Computed, Computed, Computed, Computed]:
+    def curve(self, u: Computed) -> tuple[Any, Any, Any, Any]:
         """Return z, w = ψ(z), dlog z/du and dw/du, for complex u."""
 
     @abc.abstractmethod
@@ -155,7 +155,7 @@ class LawWithPsi(Law):
         value, slope = self.psi_and_slope(u)
         return u, value, 1 / u, slope
 
-    def axis(self, v):
+    def axis(self, v) -> tuple[Any, Any, Any]:
         z = -np.exp(v)
         return z, self.psi_negative(z), z
 
