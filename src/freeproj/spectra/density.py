@@ -266,11 +266,12 @@ def _critical_value(law: _Law, place: Callable, *, rises: bool = False) -> float
 
     def slope(at):  # of log 1/χ, towards its minimum, or its maximum
         w, one, other = place(at)
-        found = (ell + 1) / one + 1 / other - 1 / w - ell * q / (1 + q * w)
+        by_words = (ell + 1) / one - ell * q / ((1 - q) + q * one)
+        found = by_words + 1 / other - 1 / w
         return -found if rises else found
 
     w, one, other = place(float(bracketed_root(slope, -40.0, 40.0)))
-    words = (ell + 1) * np.log(one) - ell * np.log1p(q * w)
+    words = (ell + 1) * np.log(one) - ell * np.log((1 - q) + q * one)
     return float(np.exp(words) * other / w)
 
 
