@@ -125,6 +125,7 @@ def test_one_generator_leaves_marchenko_pastur():
     expected = np.sqrt((x - low) * (high - x)) / (2 * np.pi * x)
     np.testing.assert_allclose(word_density(x, 1, 5, aspect), expected, rtol=1e-9)
     assert word_edges(4, 0, aspect) == pytest.approx((low, high))
+    assert word_edges(1, 5, aspect) == pytest.approx((low, high))
 
 
 def test_two_generators_and_one_letter_give_the_arcsine_law():

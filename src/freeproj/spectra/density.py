@@ -113,7 +113,7 @@ def word_edges(
     # interval (-1, -c), where 1/χ has one maximum, and c ≥ 1 leaves nothing.
     right = _critical_value(law, lambda s: (np.exp(s), 1 + np.exp(s), c + np.exp(s)))
     if c >= 1:
-        return (0.0 if ell > 0 else float((1 - np.sqrt(c)) ** 2)), right
+        return (0.0 if ell > 0 and q < 1 else float((1 - np.sqrt(c)) ** 2)), right
 
     def between(s):
         share = 1 / (1 + np.exp(-s))
