@@ -20,7 +20,7 @@ from jaxtyping import ArrayLike, Float
 
 from freeproj.agents import ActorCritic
 from freeproj.envs import task_name
-from freeproj.experiments.arrays import check_finite, load_tree, save_tree, tree_digest
+from freeproj.experiments.arrays import check_weights, load_tree, save_tree, tree_digest
 from freeproj.experiments.hub import WEIGHTS, read_hub
 from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
@@ -35,21 +35,16 @@ from freeproj.storage.toml import parse_toml
 
 __all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent"]
 
+_Card = Mapping[str, Any]
 _FOLDER = Path(__file__).parents[1] / "pretrained"
 PRETRAINED = tuple(sorted(path.stem for path in _FOLDER.glob("*.npz")))
 
 
 class LoadedAgent:
-    """A trained agent: its network, its settings, its card, and a memory to play with.
-
-    `act` and `reset` change the memory; everything else stays as it was loaded.
-    """
+    """A trained agent: network, settings, card, and the memory with which it `act`s."""
 
     def __init__(
-        self,
-        agent: ActorCritic,
-        config: TrainConfig,
-        card: Mapping[str, Any] | None = None,
+        self, agent: ActorCritic, config: TrainConfig, card: _Card | None = None
     ):
         self.agent, self.config, self.card = agent, config, dict(card or {})
         self._player: AgentPlayer | None = None
@@ -69,12 +64,7 @@ class LoadedAgent:
         return AgentPlayer(self.agent, self.config, task_name(task))
 
     def reset(self, map: str = "tile", seed: int = 0) -> None:  # noqa: A002
-        """Begin an episode: empty the memory, choose how observations are projected.
-
-        Args:
-            map: a fixed map of observations, or `random` for one drawn by the seed.
-            seed: of the map and of the actions.
-        """
+        """Begin an episode, under a fixed map or `random`, one drawn by the seed."""
         if len(self.config.tasks) > 1:
             raise ValueError(
                 "`act` needs one task, but this agent was trained on "
@@ -114,9 +104,8 @@ class LoadedAgent:
         return own if isinstance(task.action_space, Box) else int(own)
 
     def __repr__(self) -> str:
-        config = self.config
+        config, law = self.config, self.config.projection
         n_weights = sum(leaf.size for leaf in jax.tree.leaves(self.agent))
-        law = config.projection
         return (
             f"LoadedAgent({'+'.join(config.tasks)}, {config.memory}, "
             f"n = {law.n_generators}, ℓ = {law.length}, d = {law.dim}, "
@@ -149,16 +138,12 @@ def load_agent(source: str | Path) -> LoadedAgent:
         )
     with named_by(path):
         config = config_from(parse_toml(_text(path, "config"), path))
-    agent = _weights(path, state_shapes(config)[-1].agent)
-    card = _card(path)
-    if card.get("sha256", found := tree_digest(agent)) != found:  # 0.2 wrote none
-        raise ValueError(f"{path} holds other weights than its card says.")
+    agent, card = load_tree(path, state_shapes(config)[-1].agent), _card(path)
+    check_weights(agent, path, card.get("sha256"))  # 0.2 wrote none
     return LoadedAgent(agent, config, card)
 
 
-def export_agent(
-    loaded: LoadedAgent, path: str | Path, card: Mapping[str, Any]
-) -> Path:
+def export_agent(loaded: LoadedAgent, path: str | Path, card: _Card) -> Path:
     """Store weights, settings and card in one file, which `load_agent` reads."""
     path = Path(path)
     if path.suffix != ".npz":
@@ -172,20 +157,14 @@ def export_agent(
 def _agent_of_run(folder: Path) -> LoadedAgent:
     run = read_run(folder)
     likes = state_shapes(run.config)
-    if run.is_finished:
-        run.check_finished()
-        agent = _weights(run.folder / "agent.npz", likes[-1].agent)
+    if run.check_finished():
+        agent = load_tree(run.folder / "agent.npz", likes[-1].agent)
+        check_weights(agent, run.folder / "agent.npz")
     elif run.has_checkpoint:
         agent = run.newest_state(*likes).agent
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)
-
-
-def _weights(path: Path, like: ActorCritic) -> ActorCritic:
-    agent = load_tree(path, like)
-    check_finite(agent, path)
-    return agent
 
 
 def _card(path: Path) -> dict[str, Any]:

@@ -17,16 +17,13 @@ from jaxtyping import PyTree
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED, write_atomically
 
-__all__ = ["check_finite", "load_tree", "save_tree", "tree_digest"]
+__all__ = ["check_weights", "load_tree", "save_tree", "tree_digest"]
 
 
 def save_tree(
     path: Path, tree: PyTree, texts: Mapping[str, str] | None = None, sync: bool = True
 ) -> None:
-    """Store the arrays of a tree, by number, in one file; beside them texts, by name.
-
-    A file with texts is one to keep or to send, so it is compressed.
-    """
+    """Store the arrays of a tree by number; with texts, by name, in a smaller file."""
     leaves = [np.asarray(_plain(leaf)) for leaf in jax.tree.leaves(tree)]
     arrays: dict[str, Any] = {f"{i:05d}": leaf for i, leaf in enumerate(leaves)}
     arrays |= {name: np.array(text) for name, text in (texts or {}).items()}
@@ -52,13 +49,16 @@ def load_tree(path: Path, like: PyTree) -> PyTree:
     return jax.tree.unflatten(structure, map(_like, leaves, stored))
 
 
-def check_finite(tree: PyTree, path: Path) -> None:
-    """Refuse weights that are not finite; an error names the file and the place."""
+def check_weights(tree: PyTree, path: Path, sha256: str | None = None) -> None:
+    """Refuse weights that are not finite, or not those of a known checksum."""
     for place, leaf in jax.tree_util.tree_leaves_with_path(tree):
         numbers = jnp.issubdtype(leaf.dtype, jnp.inexact)
         if numbers and not np.isfinite(np.asarray(leaf)).all():
             name = jax.tree_util.keystr(place).lstrip(".")
             raise ValueError(f"{path} has weights that are not finite, in {name}.")
+    if sha256 not in (None, tree_digest(tree)):
+        text = f"{path} is damaged: it holds other weights than its card says."
+        raise ValueError(text)
 
 
 def tree_digest(tree: PyTree) -> str:
@@ -71,13 +71,15 @@ def tree_digest(tree: PyTree) -> str:
     return digest.hexdigest()
 
 
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
 def _plain(leaf: Any) -> Any:
     """Return a leaf as numbers; random keys are their bits."""
-    is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-    return jax.random.key_data(leaf) if is_key else leaf
+    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
 
 
 def _like(leaf: Any, array: np.ndarray) -> Any:
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(jnp.asarray(array))
-    return jnp.asarray(array, leaf.dtype)
+    stored = jnp.asarray(array)
+    return jax.random.wrap_key_data(stored) if _is_key(leaf) else stored

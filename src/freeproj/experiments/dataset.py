@@ -37,10 +37,8 @@ _PUBLISHED = Path(__file__).parents[1] / "published"
 # Settings that are named first, and those that often follow from others.
 _FIRST = ("evaluation.task", "task", "memory", "projection.length")
 _SHAPE = ("projection.n_words", "projection.n_generators")
-_FOLLOWING = (
-    *("task", *_SHAPE, "projection.input_dim"),
-    *("n_updates", "n_envs", "n_steps", "n_trials", "network.", "evaluation."),
-)
+_FOLLOWING = ("task", *_SHAPE, "projection.input_dim", "n_updates", "n_envs")
+_FOLLOWING += ("n_steps", "n_trials", "network.", "evaluation.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +68,10 @@ class Dataset:
         for key in self._keys():
             if key != "seed" and len(self.values(key)) > 1:
                 cells = {_cell(run, kept) for run in self.runs}
-                follows = len({_cell(run, [*kept, key]) for run in self.runs}) == len(
-                    cells
-                )
+                finer = {_cell(run, [*kept, key]) for run in self.runs}
                 # One run per combination determines everything, by chance.
                 weak = key.startswith(_FOLLOWING) or len(cells) < len(self.runs)
-                if not (weak and follows):
+                if not weak or len(finer) > len(cells):
                     kept.append(key)
         return tuple(kept)
 
@@ -120,21 +116,18 @@ class Dataset:
 
         `where({"projection.length": 4})` or `where(task="HigherLower", seed=[0, 1])`.
         """
-        wanted = {**(settings or {}), **more}
-        for key in wanted:
+        several: dict[str, Any] = {}
+        for key, value in {**(settings or {}), **more}.items():
             self._check_key(key)
-        several = {
-            key: value if isinstance(value, list | set | frozenset) else [value]
-            for key, value in wanted.items()
-        }
+            is_choice = isinstance(value, list | set | frozenset)
+            several[key] = value if is_choice else [value]
         return self.select(
             lambda run: all(run.settings.get(k) in v for k, v in several.items())
         )
 
     def select(self, keep: Callable[[RunRecord], bool]) -> Dataset:
         """Return the runs for which `keep` is true."""
-        kept = tuple(run for run in self.runs if keep(run))
-        return dataclasses.replace(self, runs=kept)
+        return dataclasses.replace(self, runs=tuple(filter(keep, self.runs)))
 
     def group_by(self, *settings: str) -> dict[Cell, Dataset]:
         """Split the runs by the values of settings, in their order."""
@@ -157,15 +150,12 @@ class Dataset:
             reduce: `final` (the last evaluation), `last3` (the mean of the last three),
                 `max`, or a function of the values over updates.
         """
-        values = [
-            measures.score(run, self._column(run, metric), reduce) for run in self.runs
-        ]
-        return Scores(
-            self.axes,
-            tuple(_cell(run, self.axes) for run in self.runs),
-            tuple(run.seed for run in self.runs),
-            np.array(values, float),
-        )
+        columns = [self._column(run, metric) for run in self.runs]
+        scored = zip(self.runs, columns, strict=True)
+        values = [measures.score(run, column, reduce) for run, column in scored]
+        cells = tuple(_cell(run, self.axes) for run in self.runs)
+        seeds = tuple(run.seed for run in self.runs)
+        return Scores(self.axes, cells, seeds, np.array(values, float))
 
     def curves(self, metric: str = "") -> Curves:
         """Return the values over updates, cell by cell."""
@@ -206,7 +196,7 @@ class Dataset:
         return path
 
     def to_pandas(self) -> Any:
-        """Return the tidy table as a pandas DataFrame."""
+        """Return a tidy table, a pandas DataFrame: a row per run, update and metric."""
         import pandas
 
         return pandas.DataFrame(tidy_rows(self.runs))

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freeproj.agents import ActorCritic
-from freeproj.experiments.arrays import check_finite, tree_digest
+from freeproj.experiments.arrays import check_weights, tree_digest
 from freeproj.experiments.run import state_shapes
 from freeproj.experiments.settings import read_config, to_toml
 from freeproj.learning.config import TrainConfig
@@ -29,6 +29,7 @@ from freeproj.storage.safetensors import read_safetensors, write_safetensors
 __all__ = ["REPLAY", "WEIGHTS", "read_hub", "write_hub"]
 
 WEIGHTS, REPLAY = "model.safetensors", "replay.gif"
+_Card = Mapping[str, Any]
 _MOST_CARD = 2**20  # bytes of the results
 
 _MAPS = {
@@ -40,17 +41,11 @@ _MAPS = {
 
 
 def write_hub(
-    agent: ActorCritic,
-    config: TrainConfig,
-    folder: str | Path,
-    card: Mapping[str, Any],
-    name: str = "",
+    agent: ActorCritic, config: TrainConfig, folder: str | Path, card: _Card, name=""
 ) -> Path:
     """Write weights, settings, results and model card; a replay found there is shown.
 
-    Args:
-        card: what `freeproj export` measured: `returns` under each map, and more.
-        name: of the model; by default the folder's.
+    The card is what `freeproj export` measured: `returns` under each map, and more.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -76,9 +71,7 @@ def read_hub(folder: Path) -> tuple[ActorCritic, TrainConfig, dict[str, Any]]:
         raise ValueError(f"{path} is of other settings: its arrays do not fit.")
     leaves = [jnp.asarray(stored[name]) for name in expected]
     agent = jax.tree.unflatten(jax.tree.structure(like), leaves)
-    check_finite(agent, path)
-    if texts.get("sha256", found := tree_digest(agent)) != found:  # old files lack it
-        raise ValueError(f"{path} is damaged: its checksum does not match.")
+    check_weights(agent, path, texts.get("sha256"))
     results = folder / "results.json"
     try:
         card = json.loads(read_regular(results, _MOST_CARD)) if results.exists() else {}
@@ -95,24 +88,19 @@ def _by_name(agent: Any) -> dict[str, Any]:
     }
 
 
-def _readme(
-    name: str, config: TrainConfig, card: Mapping[str, Any], folder: Path
-) -> str:
+def _readme(name: str, config: TrainConfig, card: _Card, folder: Path) -> str:
     """Write the model card: front matter in YAML, of which JSON is a part."""
-    tasks = list(config.tasks)
-    matter = {
-        "library_name": "freeproj",
-        "pipeline_tag": "reinforcement-learning",
-        "tags": ["reinforcement-learning", "in-context-learning", *tasks],
-        "model-index": [{"name": name, "results": _model_results(tasks, card)}],
-    }
+    kind, tasks = "reinforcement-learning", list(config.tasks)
+    matter: dict[str, Any] = {"library_name": "freeproj", "pipeline_tag": kind}
+    matter["tags"] = [kind, "in-context-learning", *tasks]
+    matter["model-index"] = [{"name": name, "results": _model_results(tasks, card)}]
     lines = [f"{key}: {json.dumps(value)}" for key, value in matter.items()]
     front = "\n".join(["---", *lines, "---"])
     shown = f"![an episode]({REPLAY})\n\n" if (folder / REPLAY).is_file() else ""
     return f"{front}\n\n# {name}\n\n{shown}{_text(config, card)}"
 
 
-def _model_results(tasks: list[str], card: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _model_results(tasks: list[str], card: _Card) -> list[dict[str, Any]]:
     metrics = []
     for map_name, found in card.get("returns", {}).items():
         if found.get("mean") is not None:
@@ -124,7 +112,7 @@ def _model_results(tasks: list[str], card: Mapping[str, Any]) -> list[dict[str, 
     return [{"task": task, "dataset": data, "metrics": metrics}] if metrics else []
 
 
-def _text(config: TrainConfig, card: Mapping[str, Any]) -> str:
+def _text(config: TrainConfig, card: _Card) -> str:
     law = config.projection
     table = "| test | return of a trial | by trial |\n|---|---|---|"
     for map_name, found in card.get("returns", {}).items():

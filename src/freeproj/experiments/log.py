@@ -3,6 +3,8 @@
 Each line ends with its checksum, so that a changed or torn line is noticed.
 """
 
+import contextlib
+import itertools
 import json
 import math
 import zlib
@@ -32,17 +34,12 @@ def read_lines(path: Path, n_lines: int | None = None) -> list[dict[str, Any]]:
     """
     rows, checked, lines = [], False, _lines(path)
     for number, line in enumerate(lines[:n_lines], start=1):
-        try:
-            row = _object(line)
-            has_checksum = row.pop("crc", None) is not None
-            if checked and not has_checksum:
-                raise ValueError("no checksum")
-        except (ValueError, RecursionError):
+        row = _object(line)
+        if row is None or (checked and "crc" not in row):
             if number == len(lines):
                 break
-            text = f"{path}, line {number} is damaged: {line[:60]!r}"
-            raise ValueError(text) from None
-        checked = has_checksum
+            raise ValueError(f"{path}, line {number} is damaged: {line[:60]!r}")
+        checked = row.pop("crc", None) is not None
         rows.append(row)
     return rows
 
@@ -50,12 +47,7 @@ def read_lines(path: Path, n_lines: int | None = None) -> list[dict[str, Any]]:
 def whole_lines(path: Path, n_lines: int) -> list[str]:
     """Return the first lines as they stand, up to the first that is damaged."""
     lines = _lines(path)[:n_lines]
-    for number, line in enumerate(lines):
-        try:
-            _object(line)
-        except (ValueError, RecursionError):
-            return lines[:number]
-    return lines
+    return list(itertools.takewhile(lambda line: _object(line) is not None, lines))
 
 
 def without_nans(row: Any) -> Any:
@@ -83,13 +75,14 @@ def _lines(path: Path) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def _object(line: str) -> dict[str, Any]:
-    row = json.loads(line)
-    if not isinstance(row, dict):
-        raise ValueError("not an object")
-    if "crc" in row and row["crc"] != _crc(line.rpartition(_MARK)[0] + "}"):
-        raise ValueError("the checksum does not match")
-    return row
+def _object(line: str) -> dict[str, Any] | None:
+    """Parse a line; None if it is damaged."""
+    with contextlib.suppress(ValueError, RecursionError):
+        row = json.loads(line)
+        same = _crc(line.rpartition(_MARK)[0] + "}")
+        if isinstance(row, dict) and row.get("crc", same) == same:
+            return row
+    return None
 
 
 def _crc(text: str) -> str:

@@ -15,6 +15,8 @@ __all__ += ["length_of", "map_of", "metric_of", "mmer", "present", "running_maxi
 __all__ += ["score", "tested_maps"]
 
 Cell = tuple[Any, ...]
+_Reduced = Float[np.ndarray, "..."] | np.floating
+_Reduce = str | Callable[[np.ndarray], Any]
 
 
 class Scores(NamedTuple):
@@ -50,11 +52,7 @@ class Curves(NamedTuple):
 
 
 def metric_of(test_map: str, counting: str = "episodes") -> str:
-    """Return the log's column of the returns on a test projection; `train` is training.
-
-    Args:
-        counting: `episodes`, the first episode of every environment, or `window`.
-    """
+    """Return the log's column of the returns on a test projection, or on `train`."""
     if test_map == "train":
         return "train/episode_return"
     return f"test/{test_map}/{counting}/episode_return"
@@ -83,10 +81,7 @@ def map_of(run: RunRecord, wanted: str = "") -> str:
 
 
 def length_of(settings: Mapping[str, Any], on: str = "") -> int:
-    """Return how many trials an episode has, in tests or on `train`.
-
-    Tests have as many as training unless `evaluation.n_trials` says otherwise.
-    """
+    """Return how many trials an episode has, in tests or on `train`."""
     trained = int(settings.get("n_trials", 16))
     tested = int(settings.get("evaluation.n_trials", 0))
     return trained if on == "train" else tested or trained
@@ -115,9 +110,7 @@ def align(runs: Sequence[RunRecord], metric: str) -> Curve:
     return Curve(updates, tuple(run.seed for run in runs), values)
 
 
-def last(
-    curve: ArrayLike, n_evaluations: int = 3
-) -> Float[np.ndarray, "..."] | np.floating:
+def last(curve: ArrayLike, n_evaluations: int = 3) -> _Reduced:
     """Mean of the last evaluations along the last axis.
 
     Evaluations in which nothing finished (nan) are left out; nan if all of them are.
@@ -130,7 +123,7 @@ def last(
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)[()]
 
 
-def mmer(curve: ArrayLike) -> Float[np.ndarray, "..."] | np.floating:
+def mmer(curve: ArrayLike) -> _Reduced:
     """Largest evaluation along the last axis; nan if no evaluation has data."""
     return np.fmax.reduce(np.asarray(curve, float), axis=-1, initial=np.nan)
 
@@ -148,14 +141,8 @@ REDUCTIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-def score(
-    run: RunRecord, metric: str, reduce: str | Callable[[np.ndarray], Any] = "last3"
-) -> float:
-    """Return one number of a run: by default the mean of its last three evaluations.
-
-    Args:
-        reduce: one of `REDUCTIONS`, or a function of the values that were measured.
-    """
+def score(run: RunRecord, metric: str, reduce: _Reduce = "last3") -> float:
+    """Return one number of a run: one of `REDUCTIONS`, or a function, of its values."""
     if isinstance(reduce, str):
         if reduce not in REDUCTIONS:
             known = ", ".join(REDUCTIONS)

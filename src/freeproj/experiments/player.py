@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, PyTree
 
 from freeproj.agents import ActorCritic
 from freeproj.learning.config import TrainConfig
@@ -22,6 +22,8 @@ from freeproj.meta.inputs import MetaParams, MetaState
 from freeproj.projection.maps import fixed_map
 
 __all__ = ["AgentPlayer", "Training"]
+
+_Matrices = Float[np.ndarray, "episodes d_in d_obs"]
 
 
 class Training(NamedTuple):
@@ -38,18 +40,13 @@ class AgentPlayer:
     """Many episodes of an agent, from its own side: memory, projection, last action."""
 
     def __init__(
-        self,
-        agent: ActorCritic,
-        config: TrainConfig,
-        task: str = "",
-        map_name: str = "",
+        self, agent: ActorCritic, config: TrainConfig, task: str = "", map_name=""
     ):
         self.name = "+".join(config.tasks)
         law, played = config.projection, task or config.tasks[0]
-        self.input_dim = law.input_dim
-        same_start, has_words = config.trials == "same_start", config.tasks == (played,)
-        trained = law.dim, law.scale, config.n_tested_trials, same_start, has_words
-        self.habits = Training(*trained)
+        self.input_dim, same_start = law.input_dim, config.trials == "same_start"
+        trained = law.dim, law.scale, config.n_tested_trials, same_start
+        self.habits = Training(*trained, has_words=config.tasks == (played,))
         self._agent, self._config = agent, config.stage_configs[-1]
         self.env = config.evaluation_env(task if map_name else played, map_name)
         check_fits(config.training_env(), self.env, played)
@@ -59,21 +56,16 @@ class AgentPlayer:
         name = "pad" if self._config.observation == "plain" else "tile"
         return fixed_map(name, self.input_dim, obs_dim, self.habits.scale)
 
-    def begin(
-        self,
-        n_episodes: int,
-        matrices: Float[np.ndarray, "episodes d_in d_obs"] | None,
-        seed: int,
-    ) -> None:
+    def begin(self, n_episodes: int, matrices: _Matrices | None, seed: int) -> None:
         """Begin an episode under each matrix; None: those of the last rollout."""
         config, key = self._config, seed_key(self._config.seed)
         if matrices is None:
             params = draw_params(key, config, config.n_updates)
-            return self._start(n_episodes, params, seed)
-        self._start(n_episodes, self.env.draw_params(key), seed)
-        table = self.env.table_of(jnp.asarray(matrices))
-        self._states = self._states._replace(matrix=table[:, 0])
-        return None
+            self._start(n_episodes, params, seed)
+        else:
+            self._start(n_episodes, self.env.draw_params(key), seed)
+            table = self.env.table_of(jnp.asarray(matrices))
+            self._states = self._states._replace(matrix=table[:, 0])
 
     def begin_drawn(self, seed: int) -> None:
         """Begin one episode under the map of the tests, or a projection by the seed."""
@@ -97,12 +89,13 @@ class AgentPlayer:
     ) -> np.ndarray:
         """Return the task's own action for each episode; actions are sampled."""
         key = jax.random.fold_in(self._key, self._n_steps)
-        shown = jnp.asarray(observations, jnp.float32)
-        rewarded = jnp.asarray(rewards, jnp.float32)
+        shown, rewarded = (jnp.asarray(x, jnp.float32) for x in (observations, rewards))
         now = shown, self._actions, rewarded, jnp.asarray(ended)
-        self._actions, own, self._memory, self._states = _act(
-            self._agent, self.env, self._states, self._memory, key, now, greedy
+        before = self._states, self._memory
+        self._actions, own, *after = _act(
+            self._agent, self.env, *before, key, now, greedy
         )
+        self._states, self._memory = after
         self._n_steps += 1
         return np.asarray(own)
 
@@ -113,15 +106,11 @@ def _act(
     env: MetaEnv,
     states: MetaState,
     memory: PyTree,
-    key: PRNGKeyArray,
-    now: tuple[Array, Array | None, Array, Array],
-    greedy: bool,
-) -> tuple[Array, Array, PyTree, MetaState]:
-    """Return actions, the same in the task's own terms, memory and states after.
-
-    Args:
-        now: observations, the actions before, their rewards, which ended a trial.
-    """
+    key,
+    now,
+    greedy,
+) -> tuple[Array, Array, MetaState, PyTree]:
+    """Return actions, the same in the task's own terms, states and memory after."""
 
     def observe(state, shown, action, reward, ended):
         return env.observe(state._replace(shown=shown), action, reward, ended)
@@ -135,4 +124,4 @@ def _act(
     actions = policy.mode() if greedy else sampled
     translate = jax.vmap(env.actions.translate, in_axes=(0, 0, None))
     own = translate(states.action_map, actions, 0)
-    return actions, own, memory, jax.vmap(env.after)(states, actions)
+    return actions, own, jax.vmap(env.after)(states, actions), memory

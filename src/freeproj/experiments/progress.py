@@ -35,32 +35,24 @@ class TrainProgress:
         self._config, self._quiet = config, quiet
         self._times: list[float] = []
         self._test = math.nan
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[numbers]}"),
-            progress.TimeRemainingColumn(),
-            console=self._console,
-        )
+        self._is_bar = self._console.is_terminal and not quiet
+        texts = (TextColumn("{task.description}"), TextColumn("{task.fields[numbers]}"))
+        bar, left = BarColumn(bar_width=20), progress.TimeRemainingColumn()
+        columns = (texts[0], bar, MofNCompleteColumn(), texts[1], left)
+        hidden = not self._is_bar
+        self._bar = Progress(*columns, console=self._console, disable=hidden)
         self._task = self._bar.add_task(
             "compiling", total=config.n_updates, completed=n_done, numbers=""
         )
 
     def __enter__(self) -> TrainProgress:
-        if self._is_bar:
-            self._bar.start()
+        self._bar.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
-        if self._is_bar:
-            self._bar.stop()
-        elif self._console.is_jupyter and not self._quiet:
+        self._bar.stop()
+        if self._console.is_jupyter and not (self._is_bar or self._quiet):
             print()
-
-    @property
-    def _is_bar(self) -> bool:
-        return self._console.is_terminal and not self._quiet
 
     def show(self, row: dict[str, Any]) -> None:
         """Show one update."""
@@ -72,12 +64,11 @@ class TrainProgress:
         numbers = f"{self._rate()}  train {number(row['train/episode_return'])}"
         if self._config.evaluation.every:
             numbers += f"  test {number(self._test)}"
+        line = f"[{row['update']}/{self._config.n_updates}] {numbers}"
         if self._is_bar:
             now = {"completed": row["update"], "description": "training"}
             self._bar.update(self._task, **now, numbers=numbers)
-            return
-        line = f"[{row['update']}/{self._config.n_updates}] {numbers}"
-        if self._console.is_jupyter:
+        elif self._console.is_jupyter:
             print(f"\r{line}", end="", flush=True)
         else:
             self._console.print(line, markup=False)

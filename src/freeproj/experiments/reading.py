@@ -22,15 +22,14 @@ __all__ = ["CACHE", "find_runs", "read_folder"]
 CACHE = ".freeproj-dataset.npz"
 _FILES = ("config.toml", "log.jsonl", "timing.jsonl", "final.json", "diverged.json")
 _MAX_DEPTH = 32  # of the folders below the one that is read
-_READERS = (
-    *("learning/config", "projection/projection", "experiments/settings"),
-    *("experiments/records", "experiments/log", "experiments/store"),
-)
+_READERS = ("learning/config", "projection/projection", "experiments/settings")
+_READERS += ("experiments/records", "experiments/log", "experiments/store")
 
 _Signature = list[list[str | int]]
+_Records = dict[str, RunRecord | SetAside]
 
 
-def read_folder(folder: Path) -> dict[str, RunRecord | SetAside]:
+def read_folder(folder: Path) -> _Records:
     """Read every run below a folder, from its cache where nothing has changed."""
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder of runs.")
@@ -54,10 +53,7 @@ def read_folder(folder: Path) -> dict[str, RunRecord | SetAside]:
 
 
 def find_runs(folder: Path, depth: int = 0) -> Iterator[Path]:
-    """Yield the folders below a folder that have settings, sorted by path.
-
-    A folder that may not be read is yielded too, so that it is named.
-    """
+    """Yield the folders that have settings, or may not be read, sorted by path."""
     try:
         with os.scandir(folder) as entries:
             below = sorted(entries, key=lambda entry: entry.name)
@@ -74,21 +70,16 @@ def find_runs(folder: Path, depth: int = 0) -> Iterator[Path]:
             yield from find_runs(folder / entry.name, depth + 1)
 
 
-def _read_cache(
-    path: Path, seen: dict[str, _Signature]
-) -> dict[str, RunRecord | SetAside]:
+def _read_cache(path: Path, seen: dict[str, _Signature]) -> _Records:
     try:
-        stored = load_records(path)
+        records, meta = load_records(path)
     except (ValueError, OSError):
         return {}
-    signatures = stored.meta.get("signatures")
-    if stored.meta.get("reader") != _reader() or not isinstance(signatures, dict):
+    known = meta.get("signatures")
+    if meta.get("reader") != _reader() or not isinstance(known, dict):
         return {}
-    return {
-        name: record
-        for name, record in stored.records.items()
-        if name in seen and signatures.get(name) == seen[name]
-    }
+    same = (name for name in records if known.get(name) == seen.get(name))
+    return {name: records[name] for name in same}
 
 
 def _signature(run: Path) -> _Signature:

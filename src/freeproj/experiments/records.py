@@ -1,9 +1,8 @@
 """One run as data: its settings, its health and what its log holds, as arrays.
 
-A record comes from a run's folder, a cache or a table. Settings and logs are parsed,
-never executed: no `module:attribute` is imported here. Columns of version 0.1,
-`test/window/...`, get today's names, `test/MAP/window/...`. A bad run becomes a
-`SetAside` with its reason.
+Settings and logs are parsed, never executed: no `module:attribute` is imported here.
+Columns of version 0.1, `test/window/...`, get today's names, `test/MAP/window/...`. A
+bad run becomes a `SetAside` with its reason.
 
 The log of a run has the updates 1, 2, … A finished run has all of them, the last one in
 `final.json` too, and the hash of its settings in its folder's name. A run of which this
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HEALTHS", "RunRecord", "SetAside", "check_whole", "checked", "read_record"]
 
+_Rows = Sequence[Mapping[str, Any]]  # of a log
 _NEEDED = ("task", "memory", "projection.length", "n_updates", "n_trials", "seed")
 _OLD_TESTS = ("test/window/", "test/episodes/", "test/trial_")  # columns of 0.1
 _MAX_FINAL = 2**24  # bytes of final.json, which holds one line of a log
@@ -81,10 +81,7 @@ class SetAside(NamedTuple):
 
 
 def checked(record: RunRecord) -> RunRecord:
-    """Return a record from a file of unknown origin; raise if anything is wrong in it.
-
-    Settings of other versions are allowed, as plain values.
-    """
+    """Check a record of unknown origin; it may have settings of other versions."""
     from freeproj.experiments.settings import typed
 
     missing = [key for key in _NEEDED if key not in record.settings]
@@ -94,7 +91,7 @@ def checked(record: RunRecord) -> RunRecord:
         if not re.fullmatch(r"[\w.-]{1,100}", key):
             raise ValueError(f"{key!r} is not the name of a setting")
         several = value if isinstance(value, tuple) else (value,)
-        plain = all(isinstance(each, str | bool | int | float) for each in several)
+        plain = all(isinstance(each, str | int | float) for each in several)
         if not plain and key != "stages":
             raise ValueError(f"`{key}` must be a plain value, got {value!r}")
         typed(key, value)  # refuses a value of another kind
@@ -114,7 +111,7 @@ def read_record(folder: Path) -> RunRecord | SetAside:
         settings, config = flat_settings(table), unresolved_config(table)
     except DAMAGED as error:
         return SetAside(folder, "foreign", _one_line(error))
-    meta = table.get("written_by")
+    meta = table.get("written_by", {})
     meta = meta if isinstance(meta, dict) else {}
     try:
         rows = read_lines(folder / "log.jsonl")
@@ -126,24 +123,14 @@ def read_record(folder: Path) -> RunRecord | SetAside:
     except DAMAGED as error:
         return SetAside(folder, "damaged", _one_line(error))
     health = "finished" if (folder / "final.json").exists() else "running"
-    updates = np.arange(1, len(rows) + 1)
-    return RunRecord(
-        folder.name, settings, health, updates, metrics, folder, seconds, meta
-    )
+    numbers = np.arange(1, len(rows) + 1), metrics
+    return RunRecord(folder.name, settings, health, *numbers, folder, seconds, meta)
 
 
 def check_whole(
-    folder: Path,
-    config: TrainConfig,
-    rows: Sequence[Mapping[str, Any]],
-    schema: int | None = None,
+    folder: Path, config: TrainConfig, rows: _Rows, schema: int | None = None
 ) -> None:
-    """Refuse a run whose name, settings, log and final record contradict each other.
-
-    Args:
-        rows: of its log.
-        schema: that the run was written with, if it says so.
-    """
+    """Refuse a run whose name, settings, log and final record contradict each other."""
     from freeproj.experiments.settings import SCHEMA, old_name, run_name
 
     updates = [row.get("update") for row in rows]
@@ -163,17 +150,16 @@ def check_whole(
         raise ValueError("config.toml holds other settings than the folder's name says")
 
 
-def _columns(rows: Sequence[Mapping[str, Any]], old_map: str) -> dict[str, np.ndarray]:
+def _columns(rows: _Rows, old_map: str) -> dict[str, np.ndarray]:
     """Turn rows into arrays; values that are not numbers are left out."""
     names = dict.fromkeys(name for row in rows for name in row if name != "update")
     columns = {}
     for name in names:
         values = [row.get(name) for row in rows]
-        if any(isinstance(value, str | dict | bool) for value in values):
-            continue
-        is_old = name.startswith(_OLD_TESTS)
-        today = name.replace("test/", f"test/{old_map}/", 1) if is_old else name
-        columns[today] = _column(values, name)
+        if not any(isinstance(value, str | dict | bool) for value in values):
+            is_old = name.startswith(_OLD_TESTS)
+            today = name.replace("test/", f"test/{old_map}/", 1) if is_old else name
+            columns[today] = _column(values, name)
     return columns
 
 
@@ -190,9 +176,7 @@ def _column(values: list[Any], name: str) -> np.ndarray:
     return column
 
 
-def _divergence(
-    folder: Path, rows: Sequence[Mapping[str, Any]], metrics: Mapping[str, np.ndarray]
-) -> str:
+def _divergence(folder: Path, rows: _Rows, metrics: Mapping[str, np.ndarray]) -> str:
     """Return what the run's mark says, or where a loss became nan, or ""."""
     mark = folder / "diverged.json"
     if mark.exists():

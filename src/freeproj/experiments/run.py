@@ -1,6 +1,6 @@
 """A run on disk: written step by step, resumed after a crash, never overwritten.
 
-A run is a folder named by its settings:
+It is a folder named by its settings:
 
     config.toml        the settings
     log.jsonl          a line for each update with its checksum, appended and synced
@@ -11,13 +11,11 @@ A run is a folder named by its settings:
     timing.jsonl       when each update ended; apart, as it differs between equal runs
     diverged.json      where a number was not finite: the run cannot go on
 
-An update counts once its checkpoint is in place; what the log has beyond it is cut off
-when the run resumes. At most every four seconds the log is synced, then the state and
-its folder: a power cut loses no more than that, or the update under way. In between the
-state is written unsynced to `latest.npz`, which survives a killed process. Resuming
-takes the newest state that is whole and whose updates are all in the log. Nothing is
-pickled: arrays are stored by number and must fit the shapes that the settings imply.
-Missing data is null in the log.
+At most every four seconds the log is synced, then the state and its folder: a power cut
+loses no more than that, or the update under way. In between the state is written
+unsynced to `latest.npz`, which survives a killed process. Resuming takes the newest
+state that is whole and whose updates are all in the log, and cuts off what the log has
+beyond it. Nothing is pickled: arrays must fit the shapes that the settings imply.
 """
 
 import contextlib
@@ -34,19 +32,14 @@ import jax
 from jaxtyping import PyTree
 
 from freeproj.experiments import log, settings
-from freeproj.experiments.arrays import check_finite, load_tree, save_tree
+from freeproj.experiments.arrays import check_weights, load_tree, save_tree
 from freeproj.experiments.records import check_whole
+from freeproj.learning import train as training
 from freeproj.learning.config import TrainConfig
-from freeproj.learning.train import (
-    DivergedError,
-    TrainState,
-    seed_key,
-    start_shapes,
-    train,
-)
+from freeproj.learning.train import DivergedError, TrainState, seed_key
 from freeproj.storage import files
 from freeproj.storage.threads import n_threads
-from freeproj.storage.toml import read_toml
+from freeproj.storage.toml import read_toml, write_toml
 
 __all__ = ["SYNC_SECONDS", "LockedRunError", "Run", "begin_run", "open_run", "read_run"]
 __all__ += ["run_folder", "run_training", "state_shapes"]
@@ -67,7 +60,7 @@ class Run:
     def __init__(self, folder: Path, config: TrainConfig):
         self.folder, self.config = folder, config
         self._synced = -math.inf  # monotonic time of the last synced state
-        self._log = folder / "log.jsonl"
+        self._log, self._timing = folder / "log.jsonl", folder / "timing.jsonl"
         self._checkpoint = folder / "checkpoint" / "state.npz"
         self._latest = folder / "checkpoint" / "latest.npz"
 
@@ -96,13 +89,12 @@ class Run:
             return str(error)
         return ""
 
-    def check_finished(self) -> None:
-        """Refuse a finished run that is damaged; its files are left as they are."""
-        if why := self.damage():
-            raise ValueError(
-                f"{self.folder} is damaged: {why.rstrip('.')}. Restore its files, or "
-                "move the folder away to train it again."
-            )
+    def check_finished(self) -> bool:
+        """Whether the run has finished; one that is damaged is refused."""
+        if self.is_finished and (why := self.damage()):
+            way_out = "Restore its files, or move the folder away to train it again."
+            raise ValueError(f"{self.folder} is damaged: {why.rstrip('.')}. {way_out}")
+        return self.is_finished
 
     @property
     def has_checkpoint(self) -> bool:
@@ -114,14 +106,10 @@ class Run:
         return [log.with_nans(row) for row in log.read_lines(self._log)]
 
     def resume(self, *likes: PyTree) -> tuple[PyTree, int]:
-        """Return the stored state and the number of updates behind it; cut the log.
-
-        Args:
-            likes: states of the same shapes, one for each stage of the run.
-        """
+        """Return the state, in one of these shapes, and its update; cut the log."""
         state = self.newest_state(*likes)
-        self.cut(int(state.n_done))
-        return state, int(state.n_done)
+        self.cut(n_done := int(state.n_done))
+        return state, n_done
 
     def newest_state(self, *likes: PyTree) -> PyTree:
         """Return the newest state that is whole and whose updates are all logged."""
@@ -129,8 +117,11 @@ class Run:
         with contextlib.suppress(ValueError):  # it may be missing or torn
             states.append(_load_state(self._latest, likes))
         for state in sorted(states, key=lambda each: -int(each.n_done)):
-            if self._has_logged(int(state.n_done)):
-                return state
+            n_done = int(state.n_done)
+            with contextlib.suppress(ValueError):
+                rows = log.read_lines(self._log, n_done)
+                if [row.get("update") for row in rows] == list(range(1, n_done + 1)):
+                    return state
         raise ValueError(
             f"{self.folder}/log.jsonl does not hold the {states[0].n_done} updates of "
             "the checkpoint: it is damaged or was changed; start the run elsewhere."
@@ -138,8 +129,7 @@ class Run:
 
     def cut(self, n_done: int) -> None:
         """Drop what the log has beyond the updates that are safe in a checkpoint."""
-        for name in ("log.jsonl", "timing.jsonl"):
-            path = self.folder / name
+        for path in (self._log, self._timing):
             text = "".join(f"{line}\n" for line in log.whole_lines(path, n_done))
             if path.exists() and path.read_bytes() != text.encode():
                 files.write_text(path, text)
@@ -151,16 +141,16 @@ class Run:
         sync = time.monotonic() - self._synced >= SYNC_SECONDS
         files.append_synced(self._log, log.to_line(log.without_nans(row)), sync=sync)
         now = {"update": row["update"], "time": time.time()}
-        files.append_synced(self.folder / "timing.jsonl", log.to_line(now), sync=False)
+        files.append_synced(self._timing, log.to_line(now), sync=False)
         save_tree(self._checkpoint if sync else self._latest, state, sync=sync)
         if sync:
             self._synced = time.monotonic()
 
     def clear(self) -> None:
         """Delete temporary files that killed processes left; call it under the lock."""
-        names = ("log.jsonl", "timing.jsonl", "final.json", "diverged.json")
-        own = (self.folder / name for name in (*names, "agent.npz"))
-        for path in (*own, self._checkpoint, self._latest):
+        ends = (self.folder / f"{name}.json" for name in ("final", "diverged"))
+        arrays = self.folder / "agent.npz", self._checkpoint, self._latest
+        for path in (self._log, self._timing, *ends, *arrays):
             files.clear_temporaries(path)
 
     def finish(self, agent: PyTree) -> None:
@@ -198,13 +188,6 @@ class Run:
                 text = f"{self.folder} is being written by another process."
                 raise LockedRunError(f"{text} Wait for it.") from None
             yield
-
-    def _has_logged(self, n_done: int) -> bool:
-        try:
-            rows = log.read_lines(self._log, n_done)
-        except ValueError:
-            return False
-        return [row.get("update") for row in rows] == list(range(1, n_done + 1))
 
 
 def run_folder(out: str | Path, config: TrainConfig) -> Path:
@@ -256,8 +239,7 @@ def run_training(
     """
     run = open_run(out, config)
     with run.lock():
-        if run.is_finished:
-            run.check_finished()
+        if run.check_finished():
             return run
         state = begin_run(run)
 
@@ -268,7 +250,7 @@ def run_training(
 
         try:
             key = seed_key(config.seed)
-            result = train(key, config, state=state, report=record)
+            result = training.train(key, config, state=state, report=record)
         except DivergedError as error:
             run.mark_diverged(error)
             raise
@@ -277,10 +259,7 @@ def run_training(
 
 
 def begin_run(run: Run) -> TrainState | None:
-    """Return the state that a run resumes from, None at its start; needs its lock.
-
-    Raise `DivergedError` if the run is known to have diverged.
-    """
+    """Return the state that a run resumes from, None at its start; needs its lock."""
     if (known := run.divergence()) is not None:
         raise known
     run.clear()
@@ -292,7 +271,7 @@ def begin_run(run: Run) -> TrainState | None:
 
 def state_shapes(config: TrainConfig) -> list[PyTree]:
     """Return states that have shapes but no values, one for each stage of a run."""
-    return [start_shapes(stage)[0] for stage in config.stage_configs]
+    return [training.start_shapes(stage)[0] for stage in config.stage_configs]
 
 
 def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
@@ -300,13 +279,12 @@ def _load_state(path: Path, likes: Sequence[PyTree]) -> PyTree:
     like, *others = likes
     try:
         state = load_tree(path, like)
-        for name in ("agent", "average"):
-            check_finite(getattr(state, name, ()), path)
+        check_weights(getattr(state, "agent", ()), path)
+        return state
     except ValueError:
         if not others:
             raise
         return _load_state(path, others)
-    return state
 
 
 def _written_by() -> str:
@@ -316,5 +294,4 @@ def _written_by() -> str:
     python, threads = platform.python_version(), n_threads()
     values = {"freeproj": __version__, "schema": settings.SCHEMA}
     values |= {"jax": jax.__version__, "python": python, "threads": threads}
-    lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
-    return "\n".join(["", "[written_by]", *lines, ""])
+    return write_toml({"written_by": values})

@@ -29,8 +29,7 @@ def run_seeds(
 
     A seed that diverged, is damaged or is being written by another process does not
     hold up the others. `report` is called with the settings and each new row of a log,
-    after it is safe on disk. One seed alone is trained by `run_training`, and so are
-    curricula, one seed after the other.
+    after it is safe on disk. Curricula are trained one seed after the other.
     """
     tell = report or (lambda config, row: None)
     if len(configs) == 1 or any(config.stages for config in configs):
@@ -44,8 +43,7 @@ def run_seeds(
             try:
                 run = open_run(out, config)
                 locks.enter_context(run.lock())
-                if run.is_finished:
-                    run.check_finished()
+                if run.check_finished():
                     ends[config] = run
                 else:
                     begun[run] = begin_run(run)

@@ -1,13 +1,10 @@
 """Settings as text: read from TOML, overridden one by one, written, hashed, named.
 
 An unknown key or a value of the wrong type is an error that names the nearest key or
-what is allowed. Files and runs of older versions can still be read:
-
-- A run is named by a hash of what differs from the defaults, and of a schema number. A
-  new setting with a default leaves the names of all runs as they are. Raise `SCHEMA`
-  when a default or the meaning of a setting changes.
-- `RENAMED` translates the keys of older versions.
-- Runs of 0.1, named by a hash of all their settings, are found by `old_name`.
+what is allowed. A run is named by a hash of what differs from the defaults, and of a
+schema number: a new setting with a default leaves the names of all runs as they are.
+Raise `SCHEMA` when a default or the meaning of a setting changes. `RENAMED` translates
+keys of older versions, and `old_name` finds runs of 0.1.
 """
 
 import dataclasses
@@ -23,7 +20,7 @@ from typing import Any
 import jax
 
 from freeproj.envs import make
-from freeproj.learning.config import TrainConfig
+from freeproj.learning.config import TrainConfig, by_section
 from freeproj.projection.words import count_words, generators_for
 from freeproj.storage import names
 from freeproj.storage.names import is_import_name, is_own_name, suggestion
@@ -40,13 +37,10 @@ SCHEMA = 2  # 0.1 was 1
 _MAX_NAME = 100  # characters of the tasks in a folder's name
 _Table = Mapping[str, Any]
 
-# Where an old key went, and how its value is written there.
+# Where an old key went, and how its value is written there. The `tile` of 0.1 had norm
+# 1, as `tile_unit` has today.
 RENAMED: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
-    # The `tile` of 0.1 had norm 1, as `tile_unit` has today.
-    "evaluation.map": (
-        "evaluation.maps",
-        lambda name: ["tile_unit" if name == "tile" else name],
-    )
+    "evaluation.map": ("evaluation.maps", lambda x: ["tile_unit" if x == "tile" else x])
 }
 
 # Runs kept while 0.3 was written list these; at 0 they changed nothing.
@@ -70,9 +64,9 @@ def read_config(
 ) -> TrainConfig:
     """Read a TOML file, or a shipped one by its name, and override `settings`."""
     tables = {} if source is None else read_base(source)
-    given = [str(source)] if source is not None else []
-    with names.named_by(" or ".join([*given, *(["--set"] if settings else [])])):
-        return config_from(tables, settings or {})
+    given = [str(source)] * (source is not None) + ["--set"] * bool(settings)
+    with names.named_by(" or ".join(given)):
+        return config_from(tables, settings)
 
 
 def config_from(values: _Table, settings: _Table | None = None) -> TrainConfig:
@@ -112,8 +106,8 @@ def flat_settings(table: Mapping[str, Any]) -> dict[str, Any]:
     tasks = settings["task"]
     tasks = (tasks,) if isinstance(tasks, str) else tasks
     settings["task"] = "+".join(map(_task_name, tasks))
-    shape = (settings[f"projection.{key}"] for key in ("n_generators", "length"))
-    inverses = settings["projection.inverses"]
+    keys = (f"projection.{name}" for name in ("n_generators", "length", "inverses"))
+    *shape, inverses = (settings[key] for key in keys)
     settings["projection.n_words"] = count_words(*shape, inverses=inverses)
     return settings
 
@@ -148,7 +142,10 @@ def digest(config: TrainConfig) -> str:
     """Return the hash of what differs from the defaults, and of the schema number."""
     known = _defaults()
     changes = {key: value for key, value in flat(config).items() if value != known[key]}
-    text = json.dumps([SCHEMA, changes], sort_keys=True)
+    return _hash(json.dumps([SCHEMA, changes], sort_keys=True))
+
+
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -162,16 +159,15 @@ def old_name(config: TrainConfig) -> str | None:
     current = flat(config)
     first, *more = current.pop("evaluation.maps")
     current["evaluation.map"] = "tile" if first == "tile_unit" else first
-    old = {
-        section: {
-            key: current.pop(f"{section}.{key}".lstrip(".")) for key in keys.split()
-        }
-        for section, keys in _KEYS_0_1.items()
-    }
+    keys = [
+        f"{section}.{name}".lstrip(".")
+        for section, names in _KEYS_0_1.items()
+        for name in names.split()
+    ]
+    old = by_section((key, current.pop(key)) for key in keys)
     if more or any(value != _defaults()[key] for key, value in current.items()):
         return None
-    text = write_toml(old.pop("") | old)
-    return _name(config, hashlib.sha256(text.encode()).hexdigest()[:12])
+    return _name(config, _hash(write_toml(old.pop("") | old)))
 
 
 def nearest_key(key: str, known: Iterable[str]) -> str:
@@ -214,16 +210,9 @@ def _defaults() -> dict[str, Any]:
     return flat(_default_config())
 
 
-def _known() -> dict[str, Any]:
-    return _defaults() | {"projection.n_words": 0}
-
-
 def _built(plain: _Table, make: Callable[[Any, Any], Any]) -> Any:
     """Make the sections of settings, each by `make(type, values)`, then the whole."""
-    sections: dict[str, dict[str, Any]] = {}
-    for key, value in plain.items():
-        section, _, name = key.rpartition(".")
-        sections.setdefault(section, {})[name] = value
+    sections = by_section(plain.items())
     top = sections.pop("")
     for name, table in sections.items():
         top[name] = make(type(getattr(_default_config(), name)), table)
@@ -240,7 +229,7 @@ def _unchecked(kind: type[Any], values: Mapping[str, Any]) -> Any:
 
 def _checked(settings: _Table) -> dict[str, Any]:
     """Return today's keys, and each value in the type of its default."""
-    known, found = _known(), {}
+    known, found = _defaults() | {"projection.n_words": 0}, {}
     sections = {key.partition(".")[0] for key in known if "." in key}
     for key, value in settings.items():
         if key in _REMOVED and value == 0:
@@ -259,26 +248,22 @@ def typed(key: str, value: Any) -> Any:
     """Return a value in the type of its default, or as it is if the key is unknown."""
     if key == "stages":
         return _stages(value)
-    if key not in _known():
+    known = _defaults() | {"projection.n_words": 0}
+    if key not in known:
         return value
-    default = _known()[key]
-    several = isinstance(default, tuple) or key == "task"
-    if several and isinstance(value, list | tuple) and value:
-        if all(isinstance(each, str) for each in value):
-            return tuple(value)
-    elif isinstance(default, tuple) and isinstance(value, str):
-        return (value,)
-    elif isinstance(default, bool) or isinstance(value, bool):
-        if isinstance(value, bool) and isinstance(default, bool):
-            return value
-    elif isinstance(default, float) and isinstance(value, float):
-        return value
-    elif isinstance(default, float) and isinstance(value, int):
-        if abs(value) <= 2**53:
-            return float(value)
-    elif isinstance(value, type(default)):
-        return value
+    default = known[key]
     kind = "list of names" if isinstance(default, tuple) else type(default).__name__
+    if kind == "list of names" and isinstance(value, str):
+        return (value,)
+    if (kind == "list of names" or key == "task") and isinstance(value, list | tuple):
+        if value and all(isinstance(each, str) for each in value):
+            return tuple(value)
+    elif isinstance(default, float) and type(value) is int and abs(value) <= 2**53:
+        return float(value)
+    elif isinstance(value, type(default)) and isinstance(value, bool) == (
+        kind == "bool"
+    ):
+        return value
     article = "an" if kind == "int" else "a"
     raise ValueError(f"`{key}` must be {article} {kind}, got {value!r}.")
 
@@ -294,8 +279,7 @@ def _stages(value: Any) -> tuple[tuple[tuple[str, Any], ...], ...]:
 def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Replace `projection.n_words` by the generators that give them at this length."""
     rest = dict(settings)
-    n_words = rest.pop("projection.n_words", None)
-    if n_words is None:
+    if (n_words := rest.pop("projection.n_words", None)) is None:
         return rest
     if "projection.n_generators" in rest:
         raise ValueError("Give `projection.n_words` or `.n_generators`, not both.")

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -19,25 +19,15 @@ from freeproj.experiments.records import RunRecord, SetAside, checked
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED, check_regular, write_atomically, write_text
 
-__all__ = ["Stored", "is_stored", "load_records", "save_records"]
+__all__ = ["is_stored", "load_records", "save_records"]
 __all__ += ["tidy_rows", "write_csv"]
 
 _FORMAT = 1
-
-
-class Stored(NamedTuple):
-    """What a file holds: records by the path that they were stored under."""
-
-    records: dict[str, RunRecord | SetAside]
-    meta: Mapping[str, Any]
+_Records = Mapping[str, RunRecord | SetAside]
 
 
 def save_records(
-    path: Path,
-    records: Mapping[str, RunRecord | SetAside],
-    meta: Mapping[str, Any],
-    *,
-    compressed: bool = False,
+    path: Path, records: _Records, meta: Mapping[str, Any], *, compressed: bool = False
 ) -> None:
     """Write records by path, and `meta`, further facts about them."""
     index, parts = [], [np.zeros(0)]
@@ -49,15 +39,12 @@ def save_records(
             parts += [each.updates.astype(float)]
             parts += [column.ravel() for column in each.metrics.values()]
     text = json.dumps({"format": _FORMAT, "meta": dict(meta), "records": index})
-    arrays: dict[str, Any] = {
-        "index": np.frombuffer(text.encode(), np.uint8),
-        "values": np.concatenate(parts),
-    }
+    letters, values = np.frombuffer(text.encode(), np.uint8), np.concatenate(parts)
     write = np.savez_compressed if compressed else np.savez
-    write_atomically(path, lambda file: write(file, **arrays))
+    write_atomically(path, lambda file: write(file, index=letters, values=values))
 
 
-def load_records(path: Path) -> Stored:
+def load_records(path: Path) -> tuple[_Records, dict[str, Any]]:
     """Read what `save_records` wrote; anything else is a ValueError."""
     check_regular(path)
     try:
@@ -65,7 +52,7 @@ def load_records(path: Path) -> Stored:
         index, values = json.loads(arrays["index"].tobytes()), arrays["values"]
         if index["format"] != _FORMAT or values.dtype != float or values.ndim != 1:
             raise ValueError("written by another version")
-        return Stored(_unpack(index["records"], values), dict(index["meta"]))
+        return _unpack(index["records"], values), dict(index["meta"])
     except (*DAMAGED, AttributeError) as error:
         text = str(error).rstrip(".")
         if not text or "pickle" in text:  # NumPy advises to unpickle the file
@@ -83,20 +70,14 @@ def is_stored(path: Path) -> bool:
 
 
 def _entry(run: RunRecord) -> dict[str, Any]:
-    return {
-        "name": run.name,
-        "settings": dict(run.settings),
-        "health": run.health,
-        "n": len(run.updates),
-        "columns": [[name, list(c.shape[1:])] for name, c in run.metrics.items()],
-        "seconds": None if math.isnan(run.seconds) else run.seconds,
-        "meta": dict(run.meta),
-    }
+    columns = [[name, list(c.shape[1:])] for name, c in run.metrics.items()]
+    entry: dict[str, Any] = {"name": run.name, "settings": dict(run.settings)}
+    entry |= {"health": run.health, "n": len(run.updates), "columns": columns}
+    seconds = None if math.isnan(run.seconds) else run.seconds
+    return entry | {"seconds": seconds, "meta": dict(run.meta)}
 
 
-def _unpack(
-    index: Sequence[Mapping[str, Any]], values: np.ndarray
-) -> dict[str, RunRecord | SetAside]:
+def _unpack(index: Sequence[Mapping[str, Any]], values: np.ndarray) -> _Records:
     records: dict[str, RunRecord | SetAside] = {}
     at = 0
     for entry in index:
@@ -110,30 +91,19 @@ def _unpack(
         for name, width in entry["columns"]:
             size = n * math.prod(width)
             metrics[name], at = values[at : at + size].reshape(n, *width), at + size
-        records[path] = _record(entry, updates, metrics)
+        named = str(entry["name"]), _hashable(entry["settings"]), str(entry["health"])
+        seconds = math.nan if entry["seconds"] is None else float(entry["seconds"])
+        rest = {"seconds": seconds, "meta": dict(entry["meta"])}
+        records[path] = checked(RunRecord(*named, updates, metrics, **rest))
     if at != len(values):
         raise ValueError("the index does not match the numbers")
     return records
 
 
-def _record(
-    entry: Mapping[str, Any], updates: np.ndarray, metrics: Mapping[str, np.ndarray]
-) -> RunRecord:
-    seconds = math.nan if entry["seconds"] is None else float(entry["seconds"])
-    record = RunRecord(
-        str(entry["name"]),
-        {key: _hashable(value) for key, value in entry["settings"].items()},
-        str(entry["health"]),
-        updates,
-        metrics,
-        seconds=seconds,
-        meta=dict(entry["meta"]),
-    )
-    return checked(record)
-
-
 def _hashable(value: Any) -> Any:
-    """Return lists, which is how JSON has tuples, as tuples; `stages` has several."""
+    """Return lists, which is how JSON has tuples, as tuples, also within a table."""
+    if isinstance(value, dict):
+        return {key: _hashable(each) for key, each in value.items()}
     return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 

@@ -1,6 +1,4 @@
-"""A study: a grid of settings, and the runs that it stands for.
-
-A study is a TOML file:
+"""A study, a TOML file: a grid of settings, and the runs that it stands for.
 
     base = "laptop"                       # shipped settings, a file, or a table
     settings = { previous_reward = true } # what differs from them in every run
@@ -50,13 +48,8 @@ _FOLDER = Path(__file__).parents[1] / "studies"
 STUDIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 # Short names for the keys that a study nearly always has.
-_SHORT = {
-    "tasks": "task",
-    "memories": "memory",
-    "lengths": "projection.length",
-    "length": "projection.length",
-    "seeds": "seed",
-}
+_SHORT = {"tasks": "task", "memories": "memory", "seeds": "seed"}
+_SHORT |= dict.fromkeys(("length", "lengths"), "projection.length")
 _KEYS = ("base", "settings", "grid", "exclude", "override", "stated")
 _STATED = ("question", "margin", "seeds", "looks")
 _Flat = Mapping[str, Any]
@@ -83,9 +76,7 @@ class Grid:
     def runs(self, *, resolve: bool = True) -> tuple[TrainConfig, ...]:
         """Return the settings of every run, in the order of the grid.
 
-        Args:
-            resolve: import the modules that the study names; without, its runs can be
-                listed, but not carried out.
+        Without `resolve` no module of a user is imported: to list runs only.
         """
         make = config_from if resolve else texts.shown_config
         runs = [
@@ -146,7 +137,12 @@ def read_study(source: str | Path, settings: _Flat | None = None) -> Grid:
         _check_matches(study)
     except (ValueError, FileNotFoundError) as error:
         raise ValueError(f"{path}: {error}") from error
-    return _overridden(study, settings or {})
+    given = dict(settings or {})
+    if isinstance(given.get("seed"), int):  # one of them; `seeds=3` counts them
+        given["seed"] = [given["seed"]]
+    final = _table(given, "settings")
+    axes = {key: _axis(key, final.pop(key)) for key in study.grid if key in final}
+    return dataclasses.replace(study, grid={**study.grid, **axes}, final=final)
 
 
 def stated_before(name: str) -> dict[str, str | int]:
@@ -159,16 +155,12 @@ def cell_names(configs: Sequence[TrainConfig]) -> list[str]:
     """Name each run: task, memory, ℓ, and whatever else differs except the seed."""
     plain = [flat(config) for config in configs]
     usual = ("task", "memory", "projection.length", "projection.n_generators", "seed")
-    others = [
-        key
-        for key in plain[0]
-        if key not in usual and len({settings[key] for settings in plain}) > 1
-    ]
+    several = [key for key in plain[0] if len({each[key] for each in plain}) > 1]
     names = []
     for config, settings in zip(configs, plain, strict=True):
-        more = "".join(f" {key}={settings[key]}" for key in others)
+        more = [f" {key}={settings[key]}" for key in several if key not in usual]
         told = f"{'+'.join(config.tasks)} {config.memory} ℓ={config.projection.length}"
-        names.append(told + more)
+        names.append("".join([told, *more]))
     return names
 
 
@@ -207,15 +199,6 @@ def _override(table: Any) -> tuple[_Flat, _Flat]:
     return _table(table["match"], "`match`"), _table(table["set"], "`set`")
 
 
-def _overridden(study: Grid, settings: _Flat) -> Grid:
-    # `seeds=3` counts them, as in the grid; `seed=3` is one of them.
-    seed = settings.get("seed")
-    given = {**settings, "seed": [seed]} if isinstance(seed, int) else settings
-    final = _table(dict(given), "settings")
-    axes = {key: _axis(key, final.pop(key)) for key in study.grid if key in final}
-    return dataclasses.replace(study, grid={**study.grid, **axes}, final=final)
-
-
 def _check_matches(study: Grid) -> None:
     """Refuse a match that selects no run: it is almost certainly a typo."""
     cells = study._cells()
@@ -228,7 +211,7 @@ def _check_matches(study: Grid) -> None:
 
 def _axis(key: str, values: Any) -> tuple[Any, ...]:
     """Return the values of one key; a number of seeds stands for 0, 1, …"""
-    if key == "seed" and isinstance(values, int) and not isinstance(values, bool):
+    if key == "seed" and type(values) is int:
         if values > _MAX_RUNS:
             raise ValueError(f"`seeds` must be at most {_MAX_RUNS}, got {values}.")
         values = list(range(values))
@@ -243,13 +226,11 @@ def _table(value: Any, name: str) -> dict[str, Any]:
     """Return a table with full dotted keys."""
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {value!r}.")
-    full: dict[str, Any] = {}
-    for key, each in dotted(value).items():
-        key = _SHORT.get(key, key)
-        if key in full:
-            raise ValueError(f"{name} has `{key}` twice, under two names.")
-        full[key] = each
-    return full
+    keys = [_SHORT.get(key, key) for key in dotted(value)]
+    ((key, count),) = collections.Counter(keys).most_common(1) or [("", 0)]
+    if count > 1:
+        raise ValueError(f"{name} has `{key}` twice, under two names.")
+    return dict(zip(keys, dotted(value).values(), strict=True))
 
 
 def _tables(table: Mapping[str, Any], key: str) -> list[Any]:

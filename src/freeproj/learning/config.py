@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,16 +22,21 @@ from freeproj.projection.projection import FreeProjection
 from freeproj.storage.names import as_name
 
 __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "Stage", "TrainConfig"]
-
+__all__ += ["by_section"]
 
 _MOST = 2**31 - 1  # JAX counts in 32 bits
+_COUNT, _COUNT_OR_0 = f"[1, {_MOST}]", f"[0, {_MOST}]"
 _MOST_TRIALS = 2**16  # an evaluation keeps the return of every trial
 _Task = str | Environment | Callable[..., Environment]
 Stage = tuple[tuple[str, Any], ...]  # dotted settings and their values, sorted
 # What the agent is made of cannot change on the way.
 _FIXED = ("seed", "memory", "network", "encoder", "stages")
 _OF_ENV = ("encoder", "frame_threshold", "normalize_observations", "previous_reward")
-_OF_ENV += ("trials", "observation")  # settings that the meta-environment takes
+_OF_ENV += (
+    "n_trials",
+    "trials",
+    "observation",
+)  # settings that the meta-environment takes
 
 
 def _check(condition: bool, name: str, rule: str, value: Any) -> None:
@@ -49,12 +54,8 @@ def _check_range(config: Any, interval: str, names: str, section: str = "") -> N
         _check(above and below, f"{section}{name}", f"lie in {interval}", value)
 
 
-def _check_counts(config: Any, names: str, section: str = "", least: int = 1) -> None:
-    _check_range(config, f"[{least}, {_MOST}]", names, section)
-
-
 def _check_sizes(config: Any, section: str = "") -> None:
-    _check_counts(config, "n_envs n_steps", section)
+    _check_range(config, _COUNT, "n_envs n_steps", section)
     steps = config.n_envs * config.n_steps
     name = f"{section}n_envs` · `{section}n_steps"
     _check(steps <= _MOST, name, "be below 2^31", steps)
@@ -65,13 +66,18 @@ def _check_choice(config: Any, name: str, *known: str) -> None:
     _check(value in known, name, f"be one of {known}", value)
 
 
+def by_section(settings: Iterable[tuple[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Group dotted settings: {"": {"seed": 0}, "ppo": {"clip": 0.2}}."""
+    sections: dict[str, dict[str, Any]] = {"": {}}
+    for key, value in settings:
+        section, _, name = key.rpartition(".")
+        sections.setdefault(section, {})[name] = value
+    return sections
+
+
 @dataclass(frozen=True, kw_only=True)
 class PPOConfig:
-    """Recurrent PPO.
-
-    Args:
-        learning_rate_schedule: `constant`, or `linear`: 0 after the last update.
-    """
+    """Recurrent PPO; a `linear` learning rate is 0 after the last update."""
 
     n_epochs: int = 30
     n_minibatches: int = 8
@@ -86,7 +92,7 @@ class PPOConfig:
     entropy_weight: float = 0.0
 
     def __post_init__(self):
-        _check_counts(self, "n_epochs n_minibatches")
+        _check_range(self, _COUNT, "n_epochs n_minibatches")
         _check_range(self, "(0, ∞]", "max_grad_norm clip")  # ∞: no clipping
         _check_range(self, "(0, ∞)", "learning_rate adam_epsilon")
         _check_range(self, "[0, 1]", "discount gae_lambda")
@@ -114,8 +120,8 @@ class NetworkConfig:
     clip_eigenvalues: bool = False
 
     def __post_init__(self):
-        _check_counts(self, "embedding_size hidden_size head_size")
-        _check_counts(self, "n_layers state_size window")
+        _check_range(self, _COUNT, "embedding_size hidden_size head_size")
+        _check_range(self, _COUNT, "n_layers state_size window")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +150,7 @@ class EvaluationConfig:
     episodes: bool = True
 
     def __post_init__(self):
-        _check_counts(self, "every", "evaluation.", least=0)
+        _check_range(self, _COUNT_OR_0, "every", "evaluation.")
         _check_range(self, f"[0, {_MOST_TRIALS}]", "n_trials", "evaluation.")
         several = isinstance(self.maps, tuple | list)
         maps = tuple(map(as_name, self.maps if several else (self.maps,)))
@@ -214,10 +220,10 @@ class TrainConfig:
         object.__setattr__(self, "task", names[0] if single else names)
         object.__setattr__(self, "memory", as_name(self.memory))
         MEMORIES.resolve(self.memory)
-        _check_counts(self, "n_updates")
+        _check_range(self, _COUNT, "n_updates")
         _check_sizes(self)
         _check_range(self, f"[1, {_MOST_TRIALS}]", "n_trials")
-        _check_counts(self, "redraw_every frame_size", least=0)
+        _check_range(self, _COUNT_OR_0, "redraw_every frame_size")
         _check_range(self, "[0, ∞)", "frame_threshold")
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
         _check_choice(self, "running_episodes", "keep", "rematch", "restart")
@@ -238,30 +244,22 @@ class TrainConfig:
             self._check_stages()
 
     def _check_stages(self) -> None:
-        sizes = {self._agent_sizes}
         for stage in self.stages:
             keys = [key for key, _ in stage if key.partition(".")[0] in _FIXED]
             _check(not keys, "stages", "leave the agent as it is", ", ".join(keys))
             settings = dict(stage)
             _check("n_updates" in settings, "stages", "have `n_updates`", settings)
-            sizes.add(self._staged(stage)._agent_sizes)
-        _check(len(sizes) == 1, "stages", "show and take what the run does", sizes)
         left = self.n_updates - sum(dict(stage)["n_updates"] for stage in self.stages)
         rule = "leave at least one, after those of all stages, for the run's settings"
         _check(left >= 1, "n_updates", rule, self.n_updates)
-
-    @property
-    def _agent_sizes(self) -> tuple[int, Any]:
-        env = self.training_env()
-        return env.input_size, env.action_space
+        envs = [stage.training_env() for stage in self.stage_configs]
+        sizes = {(env.input_size, env.action_space) for env in envs}
+        _check(len(sizes) == 1, "stages", "show and take what the run does", sizes)
 
     def _staged(self, stage: Stage) -> TrainConfig:
         """Return the settings of a stage, as of a run of its own."""
-        sections: dict[str, dict[str, Any]] = {"": {"stages": ()}}
-        for key, value in stage:
-            section, _, name = key.rpartition(".")
-            sections.setdefault(section, {})[name] = value
-        changed = sections.pop("")
+        sections = by_section(stage)
+        changed = sections.pop("") | {"stages": ()}
         for name, values in sections.items():
             changed[name] = dataclasses.replace(getattr(self, name), **values)
         return dataclasses.replace(self, **changed)
@@ -300,8 +298,7 @@ class TrainConfig:
     def program(self) -> TrainConfig:
         """The settings that compiled programs depend on; equal ones share programs.
 
-        Matrices and maps are data, so length, family and seed do not matter. Nor does
-        it matter how often bases are redrawn.
+        Matrices and maps are data: length, family and seed do not matter.
         """
         law, has_table = self.projection, self.training_env().has_table
         if has_table:
@@ -334,13 +331,10 @@ class TrainConfig:
         actions = self.evaluation.action_map
         if self.action_map == "by_use":  # in tests too: no map changes such names
             actions = "by_use"
-        return self._env(
-            tasks, actions, self.n_tested_trials, evaluation_map=fixed, keep_words=True
-        )
+        length = {"n_trials": self.n_tested_trials, "keep_words": True}
+        return self._env(tasks, actions, evaluation_map=fixed, **length)
 
-    def _env(
-        self, tasks: tuple[str, ...], action_map: str, n_trials: int = 0, **more: Any
-    ) -> MetaEnv:
+    def _env(self, tasks: tuple[str, ...], action_map: str, **more: Any) -> MetaEnv:
         held_out = self.evaluation.task
         met = [make(task) for task in (*self.tasks, held_out) if task]
         widest = max(task.observation_space.size for task in met)
@@ -348,10 +342,8 @@ class TrainConfig:
         return MetaEnv(
             tasks,
             self.projection,
-            n_trials=n_trials or self.n_trials,
             action_map=action_map,
             frame_size=self.frame_size or widest,
             n_actions=actions.size,
-            **{name: getattr(self, name) for name in _OF_ENV},
-            **more,
+            **{name: getattr(self, name) for name in _OF_ENV} | more,
         )

@@ -100,10 +100,8 @@ def evaluate(
     key_maps, key_play = jax.random.split(key)
     data = map_table(key_maps, env, chosen, plan.n_envs)
     found = _compiled(agent, key_play, *data, env, plan)
-    return {
-        name: jax.tree.map(lambda leaf, i=i: leaf[i], found)
-        for i, name in enumerate(chosen)
-    }
+    one = [jax.tree.map(lambda leaf, i=i: leaf[i], found) for i in range(len(chosen))]
+    return dict(zip(chosen, one, strict=True))
 
 
 def is_tested(number: int, config: TrainConfig) -> bool:
@@ -126,17 +124,6 @@ def _inputs(key, number, env: MetaEnv, maps: tuple[str, ...], n_envs: int) -> tu
     return key_test, *map_table(key_maps, env, maps, n_envs)
 
 
-def run_evaluation(
-    agent: ActorCritic,
-    key: PRNGKeyArray,
-    params: MetaParams,
-    rows: _Rows,
-    config: TrainConfig,
-) -> Evaluation:
-    """Test an agent on what `evaluation_inputs` returns; compilable."""
-    return _play(agent, key, params, rows, config.evaluation_env(), config.evaluation)
-
-
 def named(found: Evaluation, maps: tuple[str, ...], axis: int = 0) -> dict[str, Any]:
     """Name an evaluation's numbers as they stand in the log, map by map."""
     metrics: dict[str, Any] = {}
@@ -146,8 +133,8 @@ def named(found: Evaluation, maps: tuple[str, ...], axis: int = 0) -> dict[str, 
         metrics[f"test/{name}/trial_returns"] = one.trial_returns
         metrics[f"test/{name}/trial_counts"] = one.trial_counts
         for counting in ("window", "episodes"):
-            for column, value in zip(_COLUMNS, getattr(one, counting), strict=True):
-                metrics[f"test/{name}/{counting}/{column}"] = value
+            columns = (f"test/{name}/{counting}/{column}" for column in _COLUMNS)
+            metrics |= zip(columns, getattr(one, counting), strict=True)
     return metrics
 
 
@@ -179,25 +166,23 @@ def map_table(
 
 
 def map_norms(env: MetaEnv, maps: Sequence[str]) -> dict[str, float]:
-    """Return the largest factor by which each map stretches an observation.
-
-    Training maps stretch every observation by `projection.scale`.
-    """
+    """Return the largest factor by which each map stretches an observation."""
     law = env.projection
     whole = law.input_dim >= law.dim or env.observation_size == 1
-
-    def norm(name: str) -> float:
+    norms = {}
+    for name in maps:
         if is_drawn(name):
-            return law.scale if whole and name == "random" else np.nan
-        return float(np.linalg.norm(np.asarray(env.map_matrices(name))[0, 0], 2))
+            norms[name] = law.scale if whole and name == "random" else np.nan
+        else:
+            matrix = np.asarray(env.map_matrices(name))[0, 0]
+            norms[name] = float(np.linalg.norm(matrix, 2))
+    return norms
 
-    return {name: norm(name) for name in maps}
 
-
-def _play(
+def run_evaluation(
     agent, key, params, rows: _Rows, env: MetaEnv, plan: EvaluationConfig
 ) -> Evaluation:
-    """Test an agent in environments under these rows of the table, map by map."""
+    """Test an agent, map by map, on what `evaluation_inputs` returns; compilable."""
     key_start, key_play = jax.random.split(key)
     n_envs, split = len(rows), (len(rows) // plan.n_envs, plan.n_envs)
     # The same episodes begin under every map.
@@ -205,7 +190,7 @@ def _play(
     inputs, episodes = jax.vmap(env.reset, in_axes=(0, None, 0))(keys, params, rows)
     memory, nothing = agent.initial_state(n_envs), jnp.zeros(n_envs)
     tally = _Tally(
-        state=RolloutState(inputs, episodes, memory, nothing),
+        RolloutState(inputs, episodes, memory, nothing),
         step=jnp.zeros((), int),
         window=jnp.zeros((n_envs, 3)),
         first_return=jnp.full(n_envs, jnp.nan),
@@ -219,8 +204,8 @@ def _play(
         return (tally.step < plan.n_steps) | (waiting & (tally.step < bound))
 
     def step(tally: _Tally) -> _Tally:
-        key = jax.random.fold_in(key_play, tally.step)
-        key_noise, key_env = jax.random.split(key)
+        key_step = jax.random.fold_in(key_play, tally.step)
+        key_noise, key_env = jax.random.split(key_step)
         noise = agent.noise(key_noise, (n_envs,))
         played = play_step(key_env, noise, env, params, agent, tally.state)
         return _counted(tally, *played, tally.step < plan.n_steps)
@@ -230,7 +215,7 @@ def _play(
     return jax.vmap(_summary)(*by_map)
 
 
-_compiled = jax.jit(_play, static_argnums=(4, 5))
+_compiled = jax.jit(run_evaluation, static_argnums=(4, 5))
 
 
 def _counted(tally, state: RolloutState, happened: Rollout, info, in_window) -> _Tally:
@@ -286,12 +271,11 @@ def check_fits(trained: MetaEnv, env: MetaEnv, task: str) -> None:
     """Refuse a task whose inputs or actions are not those of the training."""
     kinds = {Box: "continuous", Discrete: "discrete"}
     known, needed = (kinds[type(each.action_space)] for each in (trained, env))
+    n_inputs, problem = trained.input_size, ""
     if known != needed:
         problem = f"whose actions are {needed}, not {known}"
-    elif env.input_size != trained.input_size:
+    elif env.input_size != n_inputs:
         problem = f"which has more actions and shows {env.input_size} inputs"
-    else:
-        return
-    raise ValueError(
-        f"The agent, of {trained.input_size} inputs, cannot play {task!r}, {problem}."
-    )
+    if problem:
+        said = f"The agent, of {n_inputs} inputs, cannot play {task!r}, {problem}."
+        raise ValueError(said)

@@ -41,7 +41,7 @@ def learn(
     env: MetaEnv,
     config: TrainConfig,
 ) -> tuple[ActorCritic, PyTree, Metrics]:
-    """Run all epochs; a minibatch consists of whole environments over all of time."""
+    """Run all epochs of an update."""
     plan, optimizer = config.ppo, optimizer_of(config)
 
     # One vector: Adam and clipping are then one pass each, not one for every leaf.
@@ -93,10 +93,7 @@ def _loss(agent: ActorCritic, batch: Batch, env: MetaEnv, config: TrainConfig):
 
 
 def _map_agents(function: Callable, tree: PyTree, *others: PyTree) -> PyTree:
-    """Map what has the shape of an agent in an optimiser's state; keep the rest.
-
-    Of further trees, such as states with vectors instead, take the same places.
-    """
+    """Map what has the shape of an agent in an optimiser's state; keep the rest."""
 
     def is_agent(leaf):
         return isinstance(leaf, ActorCritic)

@@ -83,7 +83,8 @@ def train_seeds(
 def _programs(program: TrainConfig) -> tuple[Callable, Callable]:
     """Return update and test of all seeds, traced and compiled once."""
     step = jax.vmap(functools.partial(_update, config=program))
-    test = jax.vmap(functools.partial(testing.run_evaluation, config=program))
+    tested = {"env": program.evaluation_env(), "plan": program.evaluation}
+    test = jax.vmap(functools.partial(testing.run_evaluation, **tested))
     return compiled(step, donate_argnums=0), compiled(test)
 
 

@@ -92,10 +92,7 @@ def play_step(
     agent: ActorCritic,
     state: RolloutState,
 ) -> tuple[RolloutState, Rollout, dict[str, Any]]:
-    """Let the agent act once in every environment; return what happened, and `info`.
-
-    With the noise, from `agent.noise`, the policy samples its actions.
-    """
+    """Let the agent act, by `agent.noise`, in every environment; tell what happened."""
     one = jax.tree.map(lambda leaf: leaf[0], state.episodes)
     is_masked = env.action_mask(one) is not None
     mask = jax.vmap(env.action_mask)(state.episodes) if is_masked else None

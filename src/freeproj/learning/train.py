@@ -58,11 +58,9 @@ class DivergedError(ArithmeticError):
         self.update, self.quantity = update, quantity
 
     def __str__(self) -> str:
-        return (
-            f"Diverged at update {self.update}: the {self.quantity} is not finite. A "
-            "smaller `ppo.learning_rate` or `ppo.max_grad_norm` may help; a task must "
-            "pay finite rewards."
-        )
+        found = f"Diverged at update {self.update}: the {self.quantity} is not finite."
+        way_out = "smaller `ppo.learning_rate` or `ppo.max_grad_norm` may help"
+        return f"{found} A {way_out}; a task must pay finite rewards."
 
 
 class TrainResult(NamedTuple):
@@ -156,12 +154,14 @@ def _begin(key, agent: ActorCritic, params, config: TrainConfig):
     return optimizer, begin(key, program.training_env(), params, agent, config.n_envs)
 
 
+@functools.lru_cache(maxsize=16)
 def start_shapes(config: TrainConfig) -> tuple[TrainState, MetaParams]:
     """Return what `start` and `draw_params` return, shapes without values."""
-    key = jax.random.key(0)
-    return jax.eval_shape(
-        lambda key: (start(key, config), draw_params(key, config)), key
-    )
+
+    def both(key: PRNGKeyArray) -> tuple[TrainState, MetaParams]:
+        return start(key, config), draw_params(key, config)
+
+    return jax.eval_shape(both, jax.random.key(0))
 
 
 def _next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> TrainState:
@@ -176,10 +176,7 @@ def _next_stage(key: PRNGKeyArray, state: TrainState, stage: TrainConfig) -> Tra
 def update(
     state: TrainState, params: MetaParams, config: TrainConfig
 ) -> tuple[TrainState, Metrics]:
-    """Collect a rollout under these matrices and learn; compilable and deterministic.
-
-    The metric `finite` has a flag for each of `_QUANTITIES`.
-    """
+    """Collect a rollout under these matrices and learn from it; compilable."""
     key, key_restart, key_collect, key_learn = jax.random.split(state.key, 4)
     env = config.training_env()
     before = _redrawn(key_restart, state, params, config)
@@ -228,7 +225,8 @@ def log_row(number: int, metrics: _Row, config: TrainConfig) -> _Row:
 def _programs(program: TrainConfig) -> tuple[Wrapped, Wrapped]:
     """Return update and test, compiled once for all runs that share programs."""
     step = compiled(functools.partial(update, config=program), donate_argnums=0)
-    return step, compiled(functools.partial(testing.run_evaluation, config=program))
+    tested = {"env": program.evaluation_env(), "plan": program.evaluation}
+    return step, compiled(functools.partial(testing.run_evaluation, **tested))
 
 
 def _compile_ahead(key: PRNGKeyArray, config: TrainConfig) -> tuple[Future, Future]:
@@ -299,8 +297,6 @@ _QUANTITIES = ("reward", "loss", "gradient", "weights")
 def _finite(rollout: Rollout, losses: Metrics, agent: ActorCritic) -> Bool[Array, "4"]:
     """Flag which of `_QUANTITIES` are finite."""
     loss = (losses["loss/policy"], losses["loss/value"])
-    flags = []
-    for part in (rollout.reward, loss, losses["loss/gradient_norm"], agent):
-        leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(part)]
-        flags.append(jnp.stack(leaves).all())
-    return jnp.stack(flags)
+    parts = (rollout.reward, loss, losses["loss/gradient_norm"], agent)
+    flags = [[jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(p)] for p in parts]
+    return jnp.stack([jnp.stack(each).all() for each in flags])

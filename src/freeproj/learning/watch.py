@@ -21,10 +21,7 @@ __all__ = ["Frame", "play_episode"]
 
 
 class Frame(NamedTuple):
-    """A step of an episode: the situation, the action taken in it, and its reward.
-
-    `returns` has one entry for each trial begun so far; the last one includes `reward`.
-    """
+    """A step of an episode: the situation, the action taken in it, and its reward."""
 
     env: Environment
     state: PyTree  # of the task
@@ -34,7 +31,7 @@ class Frame(NamedTuple):
     trial: int  # from 0
     n_trials: int
     trial_ended: bool
-    returns: tuple[float, ...]
+    returns: tuple[float, ...]  # of each trial begun so far, with this reward
 
     @property
     def task(self) -> str:

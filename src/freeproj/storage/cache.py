@@ -42,23 +42,22 @@ def use_cache() -> Path | None:
     return folder
 
 
-def compiled(function: Callable, **options: Any) -> Wrapped:
-    """Return `jax.jit` of a function, for a program that runs many times."""
-    return _jit(function, _USUAL, options)
+def compiled(function: Callable, *, quick: bool = False, **options: Any) -> Wrapped:
+    """Return `jax.jit` of a function that is called many times, or seldom (`quick`)."""
+    # Accelerators have compilers, and so options, of their own. The user's go first.
+    on_cpu, flags = jax.default_backend() == "cpu", os.environ.get("XLA_FLAGS", "")
+    ours = (_QUICK if quick else _USUAL).items()
+    chosen = {name: value for name, value in ours if name not in flags}
+    return jax.jit(function, compiler_options=chosen if on_cpu else None, **options)
 
 
 @functools.cache
 def compiled_once(function: Callable, *static: int, quick: bool = False) -> Callable:
-    """Return a function that is compiled once in a process.
+    """Return a function that is compiled once in a process; `static` are positions.
 
     Called while another program is being traced, it becomes a part of that one.
-
-    Args:
-        static: positions of the arguments that are fixed when it is compiled.
-        quick: whether it is called so seldom that compiling takes most of its time.
     """
-    wanted = _QUICK if quick else _USUAL
-    program = _jit(function, wanted, {"static_argnums": static})
+    program = compiled(function, quick=quick, static_argnums=static)
 
     def call(*arguments: Any) -> Any:
         leaves = jax.tree.leaves(arguments)
@@ -66,14 +65,6 @@ def compiled_once(function: Callable, *static: int, quick: bool = False) -> Call
         return (function if traced else program)(*arguments)
 
     return call
-
-
-def _jit(function: Callable, wanted: dict[str, Any], options: Any) -> Wrapped:
-    # Accelerators have compilers, and so options, of their own. The user's go first.
-    on_cpu = jax.default_backend() == "cpu"
-    flags = os.environ.get("XLA_FLAGS", "")
-    chosen = {name: value for name, value in wanted.items() if name not in flags}
-    return jax.jit(function, compiler_options=chosen if on_cpu else None, **options)
 
 
 def cache_folder() -> Path | None:
@@ -102,7 +93,6 @@ def _processor() -> str:
     """Name the processor: programs compiled for one may not run on another."""
     described = platform.machine() + platform.processor()
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        lines = cpuinfo.read_text().splitlines()
-        described += "".join(x for x in lines[:40] if x.startswith(("model", "flags")))
+    lines = cpuinfo.read_text().splitlines()[:40] if cpuinfo.exists() else []
+    described += "".join(x for x in lines if x.startswith(("model", "flags")))
     return hashlib.sha256(described.encode()).hexdigest()[:12]

@@ -1,12 +1,10 @@
 """Files that exist whole or not at all, even after a power cut; and locks.
 
 A file counts as stored once it and its folder are synced: a rename that is not synced
-may be undone, or may outlive what was written before it. Inputs are read only if they
-are regular files: reading a pipe could block forever.
+may be undone, or may outlive what was written before it.
 """
 
 import contextlib
-import errno
 import io
 import os
 import secrets
@@ -89,22 +87,17 @@ def locked(path: Path) -> Iterator[None]:
     file holds stays as it is; a link is not followed, and a pipe is refused.
     """
     flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o644)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise ValueError(f"{path} is a link, not a lock; delete it.") from None
-        raise
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise ValueError(f"{path} is not a regular file.")
-    with os.fdopen(handle, "rb") as file:
+    if path.is_symlink():
+        raise ValueError(f"{path} is a link, not a lock; delete it.")
+    with open(os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o644), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError(f"{path} is not a regular file.")
         _lock(file)
         yield
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse what is missing, and a pipe, a device or a folder."""
+    """Refuse what is missing, a folder, and a pipe or device, which may block."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -142,14 +135,12 @@ def _lock(file: IO[Any]) -> None:
 def _store(path: Path, data: bytes, flags: int, *, sync: bool = True) -> None:
     binary = getattr(os, "O_BINARY", 0)  # of Windows
     handle = os.open(path, os.O_WRONLY | binary | flags, 0o644)
-    try:
+    with open(handle, "wb", buffering=0):  # which closes it
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]
         if sync:
             os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _make_folder(folder: Path) -> None:

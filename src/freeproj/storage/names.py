@@ -27,17 +27,15 @@ from typing import Any, TypeVar
 
 __all__ = ["Registry", "announcing", "as_name", "import_name", "import_own"]
 __all__ += ["is_import_name", "is_own_name", "name_of", "named_by", "printable"]
-__all__ += ["suggestion", "without_imports"]
+__all__ += ["suggestion", "unknown_name", "without_imports"]
 
 _T = TypeVar("_T")
 # Control and format characters (also those that turn the direction of a text), lone
 # surrogates, separators of lines and paragraphs.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_LIBRARIES = (
-    *("click", "equinox", "jax", "jaxlib", "jaxtyping", "jinja2"),
-    *("matplotlib", "numpy", "optax", "PIL", "pip", "ray", "rich", "scipy"),
-    *("setuptools", "tensorboardX", "threadpoolctl", "torch", "wandb"),
-)
+_LIBRARIES = ("click", "equinox", "jax", "jaxlib", "jaxtyping", "jinja2", "matplotlib")
+_LIBRARIES += ("numpy", "optax", "PIL", "pip", "ray", "rich", "scipy", "setuptools")
+_LIBRARIES += ("tensorboardX", "threadpoolctl", "torch", "wandb")
 # What names the modules to import; None: nothing may be imported.
 _SOURCE: ContextVar[str | None] = ContextVar("source", default="")
 _TELL: ContextVar[Callable[[str], None] | None] = ContextVar("tell", default=None)
@@ -54,10 +52,8 @@ class Registry(dict[str, _T]):
     def add(self, name: str, thing: _T) -> _T:
         """Add a thing under a new name, which may become part of a path."""
         if not name or name.startswith(".") or set(name) & set("/\\:\0\n"):
-            raise ValueError(
-                f"The {self.kind} {name!r} needs a name without /, \\ and : that does "
-                "not begin with a dot."
-            )
+            rule = "needs a name without /, \\ and : that does not begin with a dot"
+            raise ValueError(f"The {self.kind} {name!r} {rule}.")
         if name in self:
             raise ValueError(f"There is already a {self.kind} {name!r}.")
         self[name] = thing
@@ -69,10 +65,7 @@ class Registry(dict[str, _T]):
             return self[name]
         if is_import_name(name):
             return import_name(name, self.kind)
-        raise ValueError(
-            f"No {self.kind} {name!r}.{suggestion(name, self)} Known: "
-            f"{', '.join(self)}; or your own as module:attribute."
-        )
+        raise unknown_name(self.kind, name, self)
 
 
 def is_import_name(name: str) -> bool:
@@ -155,10 +148,8 @@ def _refuse_libraries(name: str, kind: str, module: str) -> None:
     top = _top(module)
     if top in sys.stdlib_module_names or top in _LIBRARIES:
         owner = "Python" if top in sys.stdlib_module_names else "a library"
-        raise ValueError(
-            f"The {kind} {name!r} cannot be made: {top} is a module of {owner}, not a "
-            f"{kind} of yours."
-        )
+        why = f"{top} is a module of {owner}, not a {kind} of yours"
+        raise ValueError(f"The {kind} {name!r} cannot be made: {why}.")
 
 
 def _announce(name: str, module: str) -> None:
@@ -182,10 +173,8 @@ def name_of(thing: Any) -> str:
     """Return the `module:attribute` under which a class or function can be imported."""
     name = f"{thing.__module__}:{thing.__qualname__}"
     if not is_import_name(name) or thing.__module__ == "__main__":
-        raise ValueError(
-            f"{thing!r} has no name that another process could import; move it to the "
-            "top level of a module."
-        )
+        way_out = "move it to the top level of a module"
+        raise ValueError(f"Another process could not import {thing!r}: {way_out}.")
     return name
 
 
@@ -200,11 +189,14 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f" Did you mean `{near[0]}`?" if near else ""
 
 
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> ValueError:
+    """Return the error of a name that neither is known nor can be imported."""
+    choices = f"Known: {', '.join(known)}; or your own as module:attribute."
+    return ValueError(f"No {kind} {name!r}.{suggestion(name, known)} {choices}")
+
+
 def printable(text: str, keep: str = "") -> str:
     r"""Escape what a terminal would act on instead of showing, such as `\x1b`."""
-    return "".join(
-        each.encode("unicode_escape").decode()
-        if unicodedata.category(each) in _UNSEEN and each not in keep
-        else each
-        for each in text
-    )
+    unseen = {x for x in text if unicodedata.category(x) in _UNSEEN} - {*keep}
+    escaped = {ord(x): x.encode("unicode_escape").decode() for x in unseen}
+    return text.translate(escaped)

@@ -55,34 +55,22 @@ def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]
         header = dict(json.loads(data[8 : 8 + size]))
         texts = {str(key): str(v) for key, v in header.pop("__metadata__", {}).items()}
         body = memoryview(data)[8 + size :]
-        arrays, places = {}, []
-        for name, entry in header.items():
-            start, end = entry["data_offsets"]
-            arrays[name] = _array(body, entry["dtype"], entry["shape"], start, end)
-            places.append((start, end))
-        _check_no_gaps(sorted(places), len(body))
+        places = sorted(entry["data_offsets"] for entry in header.values())
+        # Without gaps: each array begins where the one before it ends.
+        if [0, *(end for _, end in places)] != [*(at for at, _ in places), len(body)]:
+            raise ValueError("its arrays overlap, leave gaps or end elsewhere")
+        arrays = {name: _array(body, **entry) for name, entry in header.items()}
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path} is not a safetensors file: {error}.") from error
     return arrays, texts
 
 
-def _array(body: memoryview, kind: str, shape: list, start: int, end: int):
-    if kind not in _TYPES:
-        raise ValueError(f"arrays of type {kind} are not kept by this package")
-    sizes = [int(each) for each in shape]
-    count, dtype = math.prod(sizes), _TYPES[kind]
+def _array(body: memoryview, dtype: str, shape: list, data_offsets: list) -> np.ndarray:
+    if dtype not in _TYPES:
+        raise ValueError(f"arrays of type {dtype} are not kept by this package")
+    (start, end), sizes = data_offsets, [int(each) for each in shape]
     if not 0 <= start <= end <= len(body) or min(sizes, default=0) < 0:
         raise ValueError("an array lies outside the file")
-    if count * dtype.itemsize != end - start:
+    if math.prod(sizes) * _TYPES[dtype].itemsize != end - start:
         raise ValueError("an array has another size than it claims")
-    return np.frombuffer(body[start:end], dtype).reshape(sizes).copy()
-
-
-def _check_no_gaps(places: list[tuple[int, int]], size: int) -> None:
-    reached = 0
-    for start, end in places:
-        if start != reached:
-            raise ValueError("its arrays overlap or leave gaps")
-        reached = end
-    if reached != size:
-        raise ValueError("it is longer than its arrays")
+    return np.frombuffer(body[start:end], _TYPES[dtype]).reshape(sizes).copy()

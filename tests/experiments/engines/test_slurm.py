@@ -34,7 +34,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
 SlurmdPort={ports[1]}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=10
 CryptoType=crypto/munge
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -151,6 +151,7 @@ def test_runs_equal_those_of_the_local_engine(one_node, tmp_path):
 
 @needs_slurm
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # a job that is queued again waits for half a minute or more
 def test_a_job_stopped_by_its_time_limit_resumes_bit_for_bit(one_node, tmp_path):
     # More updates than fit into half a minute: the limit is one minute, SLURM's least,
     # and announced 30 s before.
@@ -161,6 +162,28 @@ def test_a_job_stopped_by_its_time_limit_resumes_bit_for_bit(one_node, tmp_path)
     printed = [each.read_text() for each in (out / "slurm-logs").glob("*_log.*")]
     assert "this job is timed-out" in "".join(printed)
     assert "Requeued job" in "".join(printed)
+    run_local([config], tmp_path / "local")
+    assert files(out, config) == files(tmp_path / "local", config)
+
+
+@needs_slurm
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_job_killed_without_warning_is_submitted_again(one_node, tmp_path):
+    """As at a time limit whose announcement came too late, or with a lost node."""
+    config = read_config("smoke", SETTINGS | {"n_updates": 300, "evaluation.every": 0})
+    out, events, killed = tmp_path / "slurm", [], []
+
+    def report(event):
+        events.append(event)
+        if not killed and event.kind == "row":
+            killed.extend(said("squeue", "--noheader", "--format=%A").split())
+            subprocess.run(["scancel", *killed], check=True)
+
+    (outcome,) = run_slurm([config], out, options={"mem_gb": 1}, report=report)
+    assert len(killed) == 1
+    assert not outcome.error
+    assert [each.kind for each in events if each.kind != "row"] == ["retry", "done"]
     run_local([config], tmp_path / "local")
     assert files(out, config) == files(tmp_path / "local", config)
 

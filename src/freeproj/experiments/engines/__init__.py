@@ -3,8 +3,7 @@
 An engine is a function `(configs, out, *, report=None, ...)` that calls
 `run.run_training` for each of the settings somewhere, reports events and returns an
 `Outcome` for each. The folder is the only state: whatever an engine, a process or a
-node does, finished runs are not run again and interrupted ones resume. Your own engine
-is named `module:attribute`.
+node does, finished runs are not run again and interrupted ones resume.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 from freeproj.experiments.run import open_run, run_folder
 from freeproj.learning.config import TrainConfig
-from freeproj.storage.names import import_name, is_import_name, suggestion
+from freeproj.storage.names import import_name, is_import_name, unknown_name
 
 __all__ = ["ENGINES", "Event", "Outcome", "Report", "find_engine", "last_lines"]
 __all__ += ["split_finished"]
@@ -48,10 +47,7 @@ def find_engine(name: str) -> Callable[..., list[Outcome]]:
     if name in ENGINES:
         name = f"freeproj.experiments.engines.{name}:run_{name}"
     elif not is_import_name(name):
-        raise ValueError(
-            f"No engine {name!r}.{suggestion(name, ENGINES)} Known: "
-            f"{', '.join(ENGINES)}; or your own as module:attribute."
-        )
+        raise unknown_name("engine", name, ENGINES)
     return import_name(name, "engine")
 
 

@@ -3,9 +3,7 @@
 The unit of work is the forward pass of one sample. Learning from a sample takes three
 units, as a backward pass costs two. An update of n samples and E epochs is then
 n·(1 + 3E) units, and an evaluation is its number of steps in all environments. Drawing
-matrices is timed apart. All times are medians of several, and all of an update's time
-counts as its work. So noise never makes an estimate negative, or smaller than what was
-measured.
+matrices is timed apart. All times are medians of several.
 """
 
 import dataclasses
@@ -49,14 +47,10 @@ def measure_cost(config: TrainConfig) -> Cost:
     step = step.lower(state, params).compile()
     start_seconds = time.perf_counter() - began
     memory = step.memory_analysis()
-    n_bytes = memory.temp_size_in_bytes if memory else 0.0
-    return Cost(
-        start_seconds=start_seconds,
-        unit_seconds=_median_seconds(step, state, params) / _update_work(short),
-        draw_seconds=_median_seconds(draw_params, key, short),
-        process_bytes=_resident_bytes(),
-        sample_bytes=n_bytes / (short.n_envs * short.n_steps),
-    )
+    sample_bytes = memory.temp_size_in_bytes / (short.n_envs * n_steps) if memory else 0
+    unit_seconds = _median_seconds(step, state, params) / _update_work(short)
+    draw_seconds = _median_seconds(draw_params, key, short)
+    return Cost(start_seconds, unit_seconds, draw_seconds, _held_bytes(), sample_bytes)
 
 
 def work(config: TrainConfig) -> int:
@@ -87,16 +81,15 @@ def _update_work(config: TrainConfig) -> int:
 
 
 def _median_seconds(function: Callable[..., Any], *arguments: Any) -> float:
-    jax.block_until_ready(function(*arguments))
     times = []
-    for _ in range(_REPEATS):
+    for _ in range(1 + _REPEATS):
         began = time.perf_counter()
         jax.block_until_ready(function(*arguments))
         times.append(time.perf_counter() - began)
-    return statistics.median(times)
+    return statistics.median(times[1:])
 
 
-def _resident_bytes() -> int:
+def _held_bytes() -> int:
     """Return the most memory that this process has held."""
     try:
         import resource

@@ -41,10 +41,9 @@ def run_local(
     update that was reported is on disk.
     """
     configs = list(configs)
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"`jobs` must be at least 1, got {jobs}.")
-    if seeds_together < 1:
-        raise ValueError(f"`seeds_together` must be at least 1, got {seeds_together}.")
+    for name, value in (("jobs", jobs), ("seeds_together", seeds_together)):
+        if value is not None and value < 1:
+            raise ValueError(f"`{name}` must be at least 1, got {value}.")
     n_workers = min(jobs or n_cores(), len(configs))
     return _Orders(n_workers, configs, str(out), report).carry_out(seeds_together)
 
@@ -71,47 +70,40 @@ class _Job:
         self.answers: dict[int, dict[str, Any]] = {}
 
 
-class _Worker(threading.Thread):
-    """Passes jobs to a process and its answers back; replaces it after a failure."""
+class _Worker:
+    """A process that is given jobs, one by one; it is replaced after a failure."""
 
-    def __init__(self, out: str, said: queue.Queue):
-        super().__init__(daemon=True)
-        self.job: _Job | None = None
-        self.program: TrainConfig | None = None  # of its last job: it is compiled
-        self._out, self._said = out, said
-        self._jobs: queue.Queue[_Job | None] = queue.Queue()
-        self._process: WorkerProcess | None = None
-        self._stopped = False
-        self.start()
+    job: _Job | None = None
+    program: TrainConfig | None = None  # of its last job: it is compiled
+    _process: WorkerProcess | None = None
+    _thread: threading.Thread | None = None
 
-    def take(self, job: _Job) -> None:
-        """Begin a job; it has ended when its answer is None."""
+    def begin(self, job: _Job, out: str, said: queue.Queue) -> None:
+        """Begin a job; it has ended when None is said."""
         self.job, self.program = job, job.program
-        self._jobs.put(job)
+        self._process = self._process or WorkerProcess()
+        listen = (self._process, job, out, said)
+        self._thread = threading.Thread(target=self._listen, args=listen, daemon=True)
+        self._thread.start()
+
+    def _listen(
+        self, process: WorkerProcess, job: _Job, out: str, said: queue.Queue
+    ) -> None:
+        kinds, settings = set(), [to_toml(config) for config in job.runs]
+        for answer in process.ask(order="train", configs=settings, out=out):
+            said.put((self, job, answer))
+            kinds.add(answer["kind"])
+        if kinds & {"failed", "died"}:
+            process.end()
+            self._process = None
+        said.put((self, job, None))
 
     def stop(self) -> None:
         """End the process; what it was doing is safe up to its last update."""
-        self._stopped = True
-        self._jobs.put(None)
         if (process := self._process) is not None:
             process.kill()
-
-    def run(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            if self._process is None:
-                self._process = WorkerProcess()
-            if self._stopped:
-                break
-            settings = [to_toml(config) for config in job.runs]
-            order = {"order": "train", "configs": settings, "out": self._out}
-            broken = False
-            for answer in self._process.ask(**order):
-                self._said.put((self, job, answer))
-                broken |= answer["kind"] in ("failed", "died")
-            if broken:
-                self._process.end()
-                self._process = None
-            self._said.put((self, job, None))
+        if self._thread is not None:
+            self._thread.join()
         if self._process is not None:
             self._process.end()
 
@@ -123,7 +115,7 @@ class _Orders(RemoteWork):
         super().__init__(*work)
         self._waiting: list[_Job] = []
         self._said: queue.Queue = queue.Queue()
-        self._workers = [_Worker(self._out, self._said) for _ in range(n_workers)]
+        self._workers = [_Worker() for _ in range(n_workers)]
 
     def carry_out(self, seeds_together: int) -> list[Outcome]:
         try:
@@ -131,8 +123,6 @@ class _Orders(RemoteWork):
         finally:
             for worker in self._workers:
                 worker.stop()
-            for worker in self._workers:
-                worker.join()
 
     def _begin(self, jobs: list[list[TrainConfig]]) -> list[_Job]:
         begun = [_Job(runs) for runs in jobs]
@@ -155,25 +145,27 @@ class _Orders(RemoteWork):
             return []
         # An answer without a run's number ends all runs that are left.
         ended = [answer["run"]] if "run" in answer else range(len(job.runs))
-        for number in ended:
-            job.answers.setdefault(number, answer)
+        job.answers = dict.fromkeys(ended, answer) | job.answers
         return []
 
     def _hand_out(self) -> None:
-        """Prefer a run a worker has compiled; otherwise one no other compiles."""
         for worker in self._workers:
-            if worker.job is not None:
-                continue
-            if free := [job for job in self._waiting if self._may_begin(job)]:
-                others = {each.job.program for each in self._workers if each.job}
-                same = (job for job in free if job.program == worker.program)
-                new = (job for job in free if job.program not in others)
-                job = next(same, None) or next(new, None) or free[0]
+            if worker.job is None and (job := self._next(worker)) is not None:
                 self._waiting.remove(job)
-                worker.take(job)
+                worker.begin(job, self._out, self._said)
                 for config in job.runs:
                     if run_name(config) not in self._elsewhere:
                         self._report(Event(config, "started"))
+
+    def _next(self, worker: _Worker) -> _Job | None:
+        """Prefer a run the worker has compiled; otherwise one no other compiles."""
+        others = {each.job.program for each in self._workers if each.job}
+
+        def rank(job: _Job) -> tuple[bool, bool]:
+            return job.program != worker.program, job.program in others
+
+        free = filter(self._may_begin, self._waiting)
+        return min(free, key=rank, default=None)
 
     def _may_begin(self, job: _Job) -> bool:
         if not self._elsewhere:  # names of runs take time: do not ask for hundreds

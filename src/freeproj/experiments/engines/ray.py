@@ -1,10 +1,8 @@
 """Runs as Ray tasks, on a Ray cluster or on a Ray started on this machine.
 
 A Ray started here listens on the loopback interface only, and asks for its token.
-
 Every node must see the folder of the runs. Ray replaces a worker or node that dies, and
-the run resumes from its checkpoint in the folder; its lock has vanished with the
-process. The driver gets back the last row of each log.
+the run resumes from its checkpoint; its lock has vanished with the process.
 """
 
 import contextlib
@@ -53,22 +51,18 @@ def run_ray(
         address: of a running cluster, or `auto`; None starts Ray on this machine, for
             this machine. A Ray that this process has already started is used as it is.
             A cluster's token comes from RAY_AUTH_TOKEN or ~/.ray/auth_token.
-        cpus: CPUs that each task asks for; with 1 a task has one thread.
-        gpus: GPUs that each task asks for.
+        cpus, gpus: of each task; with one CPU it has one thread.
         seeds_together: how many seeds of the same settings a task trains at once.
     """
-    configs = list(configs)
     mine = not ray.is_initialized()
     if mine:
         _connect(address)
     try:
-        task = ray.remote(
-            num_cpus=cpus,
-            num_gpus=gpus,
-            max_retries=_MAX_RETRIES,
-            runtime_env={"env_vars": dict(SINGLE_THREAD) if cpus <= 1 else {}},
-        )(train_elsewhere)
-        tasks = _Tasks(task, configs, str(Path(out).resolve()), report)
+        needs: dict[str, Any] = {"num_cpus": cpus, "num_gpus": gpus}
+        env = {"env_vars": dict(SINGLE_THREAD) if cpus <= 1 else {}}
+        limits = {"max_retries": _MAX_RETRIES, "runtime_env": env}
+        task = ray.remote(**needs, **limits)(train_elsewhere)
+        tasks = _Tasks(task, list(configs), str(Path(out).resolve()), report)
         return tasks.carry_out(seeds_together)
     finally:
         if mine:
@@ -82,26 +76,21 @@ def _connect(address: str | None) -> None:
     warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
     if address is None:
         _keep_token_private()
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         with contextlib.nullcontext() if address else _loopback_only():
-            ray.init(
-                address=address or "local",
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            ray.init(address or "local", include_dashboard=False, **quiet)
     except Exception as error:  # Ray raises plain ones too, for instance on a timeout
         why = " ".join(_COLOUR.sub("", str(error)).split())
-        if address is None:
-            ray.shutdown()  # stop the parts that did start
-            raise ValueError(
-                f"Ray did not start on this machine: {why} Run the same command again, "
-                "or leave out `--engine ray`."
-            ) from error
-        raise ValueError(
+        text = (
             f"Cannot join a Ray cluster at `--address` {address!r}: {why} Start one "
             "with `ray start --head`, give its token in RAY_AUTH_TOKEN, or omit it."
-        ) from error
+        )
+        if address is None:
+            ray.shutdown()  # stop the parts that did start
+            way_out = "Run the same command again, or leave out `--engine ray`."
+            text = f"Ray did not start on this machine: {why} {way_out}"
+        raise ValueError(text) from error
 
 
 def _keep_token_private() -> None:
@@ -128,8 +117,8 @@ def _loopback_only() -> Iterator[None]:
 
 def _check_reachable(address: str | None) -> None:
     """Refuse a HOST:PORT that does not answer: Ray itself would retry for minutes."""
-    host, colon, port = (address or "").rpartition(":")
-    if not colon or not port.isdigit() or "/" in host:
+    host, _, port = (address or "").rpartition(":")
+    if not host or not port.isdigit() or "/" in host:
         return
     try:
         socket.create_connection((host, int(port)), timeout=5).close()
@@ -149,20 +138,17 @@ class _Tasks(RemoteWork):
 
     def _begin(self, jobs: list[list[TrainConfig]]) -> list[Any]:
         path = [*sys.path, os.getcwd()]
-        return [
-            self._task.remote([to_toml(config) for config in runs], self._out, path)
-            for runs in jobs
-        ]
+        settings = [[to_toml(config) for config in runs] for runs in jobs]
+        return [self._task.remote(each, self._out, path) for each in settings]
 
     def _wait(self, handles: list[Any]) -> list[Any]:
         return ray.wait(handles, timeout=_LOOK)[0]
 
     def _answers(self, handle: Any) -> list[dict[str, Any]] | str:
         try:
-            answers: Any = ray.get(handle)
+            return ray.get(handle)
         except RayError as error:
             return last_lines(_COLOUR.sub("", str(error)), 1)
-        return answers
 
     def _cancel(self, handle: Any) -> None:
         ray.cancel(handle, force=True)

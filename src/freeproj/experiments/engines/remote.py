@@ -2,8 +2,7 @@
 
 A job carries out the seeds of one cell, one or several at once. The driver follows the
 logs in the shared folder, takes each job's answers, and submits a run that failed again
-for as long as it gets further. An engine says how a job begins, when it has ended, what
-it answered and how it is cancelled.
+for as long as it gets further.
 """
 
 import abc
@@ -23,8 +22,10 @@ from freeproj.experiments.settings import run_name
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.signals import take_stop
 
-__all__ = ["RemoteWork", "train_elsewhere"]
+__all__ = ["Answer", "RemoteWork", "train_elsewhere"]
 
+Answer = dict[str, Any]  # of a worker, to one run
+_Runs = list[TrainConfig]
 _POLL = 1.0  # seconds between two looks at a run that another process is writing
 
 
@@ -35,13 +36,13 @@ class RemoteWork(abc.ABC):
         self._configs, self._out = configs, out
         self._report = report or (lambda event: None)
         self._outcomes: dict[str, Outcome] = {}
-        self._under_way: dict[Any, list[TrainConfig]] = {}
+        self._under_way: dict[Any, _Runs] = {}
         self._elsewhere: dict[str, float] = {}  # when to try runs of other processes
         self._failures: dict[str, int] = {}  # how far a run was when it last failed
         self._sizes: dict[str, int] = {}  # of the logs, as they were last seen
 
     @abc.abstractmethod
-    def _begin(self, jobs: list[list[TrainConfig]]) -> list[Any]:
+    def _begin(self, jobs: list[_Runs]) -> list[Any]:
         """Submit jobs of one or several runs each; return a handle for each."""
 
     @abc.abstractmethod
@@ -49,7 +50,7 @@ class RemoteWork(abc.ABC):
         """Wait a little; return the handles of the jobs that have ended."""
 
     @abc.abstractmethod
-    def _answers(self, handle: Any) -> list[dict[str, Any]] | str:
+    def _answers(self, handle: Any) -> list[Answer] | str:
         """Return a worker's answer for each run of a job, or why there is none."""
 
     @abc.abstractmethod
@@ -58,7 +59,7 @@ class RemoteWork(abc.ABC):
 
     def carry_out(self, seeds_together: int) -> list[Outcome]:
         """Carry out all runs; return what came of each, in order."""
-        cells: dict[TrainConfig, list[TrainConfig]] = {}
+        cells: dict[TrainConfig, _Runs] = {}
         for config in self._configs:
             cells.setdefault(dataclasses.replace(config, seed=0), []).append(config)
         jobs = []
@@ -78,20 +79,18 @@ class RemoteWork(abc.ABC):
             raise
         return [self._outcomes[run_name(config)] for config in self._configs]
 
-    def _submit(self, jobs: list[list[TrainConfig]]) -> None:
+    def _submit(self, jobs: list[_Runs]) -> None:
         if jobs:
             self._under_way |= zip(self._begin(jobs), jobs, strict=True)
 
     def _look(self) -> None:
         """Report how far the runs are: the logs are in the shared folder."""
         for config in itertools.chain(*self._under_way.values()):
-            name = run_name(config)
-            log = Path(self._out) / name / "log.jsonl"
+            log = Path(self._out) / (name := run_name(config)) / "log.jsonl"
             size = log.stat().st_size if log.exists() else 0
-            if size != self._sizes.get(name, 0):
+            if size != self._sizes.get(name, 0) and (rows := self._rows(config)):
                 self._sizes[name] = size
-                if rows := self._rows(config):
-                    self._report(Event(config, "row", rows[-1]))
+                self._report(Event(config, "row", rows[-1]))
 
     def _rows(self, config: TrainConfig) -> list[dict[str, Any]]:
         """Return the log so far; a node may be repairing it at this moment."""
@@ -99,12 +98,12 @@ class RemoteWork(abc.ABC):
             return read_run(Path(self._out) / run_name(config)).log()
         return []
 
-    def _take(self, handle: Any) -> list[TrainConfig]:
+    def _take(self, handle: Any) -> _Runs:
         """Take the answers of a job; return the runs that are to be tried again."""
         runs, again = self._under_way.pop(handle), []
-        found = self._answers(handle)
-        lost: list[dict[str, Any]] = [{"kind": "failed", "text": found} for _ in runs]
-        answers = lost if isinstance(found, str) else found
+        answers: Any = self._answers(handle)
+        if isinstance(answers, str):
+            answers = [{"kind": "failed", "text": answers}] * len(runs)
         for config, answer in zip(runs, answers, strict=True):
             name, kind = run_name(config), answer["kind"]
             done = kind == "done"
@@ -130,9 +129,7 @@ class RemoteWork(abc.ABC):
         return before is None or n_done > before
 
 
-def train_elsewhere(
-    settings: list[str], out: str, path: list[str]
-) -> list[dict[str, Any]]:
+def train_elsewhere(settings: list[str], out: str, path: list[str]) -> list[Answer]:
     """Carry out runs on some node; return a worker's answer for each.
 
     The node sees the modules that the driver sees, as far as it has their folders.

@@ -47,8 +47,7 @@ def run_slurm(
     """Carry out runs as SLURM jobs; return what came of each, in order.
 
     Args:
-        cpus: CPUs of each job; with 1 a job has one thread.
-        gpus: GPUs of each job.
+        cpus, gpus: of each job; with one CPU it has one thread.
         jobs: how many jobs of an array may run at the same time; None for all.
         seeds_together: how many seeds of the same settings a job trains at once.
         options: of submitit or sbatch, such as `time` (in minutes), `mem_gb`,
@@ -56,13 +55,11 @@ def run_slurm(
             limit at which a job stops.
         array_size: how many jobs are submitted as one array.
     """
-    wanted = {**_OWN, **(options or {}), "cpus_per_task": max(1, int(cpus))}
-    if gpus:
-        wanted["gpus_per_node"] = int(gpus)
-    if jobs:
-        wanted["array_parallelism"] = jobs
+    given: dict[str, Any] = {"gpus_per_node": int(gpus), "array_parallelism": jobs}
     if cpus <= 1:
-        wanted["setup"] = [f"export {k}={v}" for k, v in SINGLE_THREAD.items()]
+        given["setup"] = [f"export {k}={v}" for k, v in SINGLE_THREAD.items()]
+    wanted = {**_OWN, **(options or {}), "cpus_per_task": max(1, int(cpus))}
+    wanted |= {key: value for key, value in given.items() if value}
     folder = Path(out).resolve()
     executor = _executor(folder / "slurm-logs", wanted)
     work = _Jobs(executor, array_size, list(configs), str(folder), report)
@@ -145,10 +142,9 @@ class _Jobs(RemoteWork):
         if not handle.paths.result_pickle.exists():
             return f"SLURM lost job {handle.job_id}; see {handle.paths.stderr}."
         try:
-            answers: Any = handle.result()
+            return handle.result()
         except (FailedJobError, UncompletedJobError) as error:
             return last_lines(str(error), 2)
-        return answers
 
     def _cancel(self, handle: Any) -> None:
         handle.cancel(check=False)

@@ -1,12 +1,9 @@
 """A worker of the local engine: a process that carries out orders, one by one.
 
-`WorkerProcess` is the worker as its driver sees it; `main` runs in the process.
-
-An order is a line of JSON on standard input, an answer a line of JSON on standard
-output; everything that libraries print goes to standard error. An answer that is not a
-row ends the run that it names; if it names none, it ends all runs of the order. The
-worker ends as soon as its input does, so no worker outlives its driver, however that
-ended.
+`WorkerProcess` is the worker as its driver sees it; `main` runs in the process. Orders
+and answers are lines of JSON on standard input and output. An answer that is not a row
+ends the run that it names; if it names none, it ends all runs of the order. The worker
+ends as soon as its input does, so no worker outlives its driver, however that ended.
 """
 
 import contextlib
@@ -25,9 +22,10 @@ from typing import Any
 
 from freeproj.experiments.engines import last_lines
 from freeproj.experiments.engines.costs import measure_cost
-from freeproj.experiments.run import LockedRunError
+from freeproj.experiments.run import LockedRunError, Run
 from freeproj.experiments.run_seeds import run_seeds
 from freeproj.experiments.settings import config_from
+from freeproj.learning.config import TrainConfig
 from freeproj.learning.train import DivergedError
 from freeproj.storage.threads import SINGLE_THREAD
 
@@ -54,17 +52,15 @@ class WorkerProcess:
         )
 
     def ask(self, **order: Any) -> Iterator[dict[str, Any]]:
-        """Send an order; yield answers until all of its runs have ended.
-
-        A worker that dies answers `died`, with the end of what it printed.
-        """
+        """Send an order; yield answers until all runs have ended, or the worker has."""
         n_left = len(order.get("configs", [""]))
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        orders, answers = self._process.stdin, self._process.stdout
+        assert orders is not None
+        assert answers is not None
         try:
-            self._process.stdin.write(json.dumps(order) + "\n")
-            self._process.stdin.flush()
-            for line in self._process.stdout:
+            orders.write(json.dumps(order) + "\n")
+            orders.flush()
+            for line in answers:
                 answer = json.loads(line)
                 yield answer
                 if answer["kind"] != "row":
@@ -115,7 +111,7 @@ def main() -> None:
             for number, end in enumerate(ends):
                 tell(run=number, **end)
         except Exception as error:
-            tell(**_error(error))
+            tell(**_answer(error))
 
 
 def _listen(orders: queue.Queue[str]) -> None:
@@ -127,29 +123,25 @@ def _listen(orders: queue.Queue[str]) -> None:
 def train_runs(
     settings: list[str], out: str, report: Callable[..., None]
 ) -> list[dict[str, Any]]:
-    """Train runs that differ in their seed; return an answer for each.
-
-    `report` is called with `run=` and `row=` for each new row of a log.
-    """
+    """Train seeds of the same settings; call `report(run=…, row=…)`; answer each."""
     configs = [config_from(tomllib.loads(text)) for text in settings]
-    numbers = {config: number for number, config in enumerate(configs)}
-    ends = run_seeds(
-        configs, out, report=lambda config, row: report(run=numbers[config], row=row)
-    )
-    return [
-        _error(end)
-        if isinstance(end, Exception)
-        else {"kind": "done", "row": end.log()[-1]}
-        for end in ends
-    ]
+
+    def record(config: TrainConfig, row: dict[str, Any]) -> None:
+        report(run=configs.index(config), row=row)
+
+    return [_answer(end) for end in run_seeds(configs, out, report=record)]
 
 
-def _error(error: Exception) -> dict[str, Any]:
-    if isinstance(error, DivergedError):
-        return {"kind": "diverged", "text": str(error)}
+def _answer(end: Run | Exception) -> dict[str, Any]:
+    if isinstance(end, Run):
+        return {"kind": "done", "row": end.log()[-1]}
+    if isinstance(end, DivergedError):
+        return {"kind": "diverged", "text": str(end)}
     is_debugging = os.environ.get("FREEPROJ_DEBUG", "") not in ("", "0")
-    lines = traceback.format_exception(error)
-    only = traceback.format_exception_only(error)[-1:]
+    lines = traceback.format_exception(end)
+    only = traceback.format_exception_only(end)[-1:]
     text = "".join(lines if is_debugging else only).strip()
-    kind = "locked" if isinstance(error, LockedRunError) else "failed"
-    return {"kind": kind, "text": text}
+    return {
+        "kind": "locked" if isinstance(end, LockedRunError) else "failed",
+        "text": text,
+    }
