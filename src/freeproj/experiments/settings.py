@@ -116,7 +116,13 @@ def plain_settings(values: _Table, settings: _Table | None = None) -> dict[str, 
     """Return the settings that `config_from` would give, by dotted keys, unchecked."""
     given = {key: value for key, value in values.items() if key != "written_by"}
     chosen = _checked(dotted(given) | dict(settings or {}))
-    found = _defaults() | {"projection.input_dim": 0} | _with_generators(chosen)
+    n_words = chosen.pop("projection.n_words", None)
+    found = _defaults() | {"projection.input_dim": 0} | chosen
+    if n_words is not None:
+        if "projection.n_generators" in chosen:
+            raise ValueError("Give `projection.n_words` or `.n_generators`, not both.")
+        n_generators = generators_for(n_words, found["projection.length"])
+        found["projection.n_generators"] = n_generators
     if not found["projection.input_dim"]:
         found["projection.input_dim"] = found["projection.dim"]
     return found
@@ -247,12 +253,16 @@ def _checked(settings: _Table) -> dict[str, Any]:
 def typed(key: str, value: Any) -> Any:
     """Return a value in the type of its default, or as it is if the key is unknown."""
     if key == "stages":
-        return _stages(value)
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"`stages` must be a list of tables, got {value!r}.")
+        tables = [_checked(dotted(dict(stage))) for stage in value]
+        return tuple(tuple(sorted(table.items())) for table in tables)
     known = _defaults() | {"projection.n_words": 0}
     if key not in known:
         return value
     default = known[key]
     kind = "list of names" if isinstance(default, tuple) else type(default).__name__
+    is_bool = isinstance(value, bool)
     if kind == "list of names" and isinstance(value, str):
         return (value,)
     if (kind == "list of names" or key == "task") and isinstance(value, list | tuple):
@@ -260,31 +270,10 @@ def typed(key: str, value: Any) -> Any:
             return tuple(value)
     elif isinstance(default, float) and type(value) is int and abs(value) <= 2**53:
         return float(value)
-    elif isinstance(value, type(default)) and isinstance(value, bool) == (
-        kind == "bool"
-    ):
+    elif isinstance(value, type(default)) and is_bool == (kind == "bool"):
         return value
     article = "an" if kind == "int" else "a"
     raise ValueError(f"`{key}` must be {article} {kind}, got {value!r}.")
-
-
-def _stages(value: Any) -> tuple[tuple[tuple[str, Any], ...], ...]:
-    """Return each stage as sorted pairs of a dotted key and its checked value."""
-    if not isinstance(value, list | tuple):
-        raise ValueError(f"`stages` must be a list of tables, got {value!r}.")
-    tables = [dotted(dict(stage)) for stage in value]
-    return tuple(tuple(sorted(_checked(table).items())) for table in tables)
-
-
-def _with_generators(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace `projection.n_words` by the generators that give them at this length."""
-    rest = dict(settings)
-    if (n_words := rest.pop("projection.n_words", None)) is None:
-        return rest
-    if "projection.n_generators" in rest:
-        raise ValueError("Give `projection.n_words` or `.n_generators`, not both.")
-    length = rest.get("projection.length", _defaults()["projection.length"])
-    return {**rest, "projection.n_generators": generators_for(n_words, length)}
 
 
 def _task_name(name: str) -> str:

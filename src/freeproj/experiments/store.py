@@ -35,9 +35,13 @@ def save_records(
         if isinstance(each, SetAside):
             index.append({"path": name, "health": each.health, "reason": each.reason})
         else:
-            index.append({"path": name, **_entry(each)})
-            parts += [each.updates.astype(float)]
-            parts += [column.ravel() for column in each.metrics.values()]
+            columns = each.metrics.items()
+            entry = {"path": name, "name": each.name, "settings": dict(each.settings)}
+            entry |= {"health": each.health, "n": len(each.updates)}
+            entry["columns"] = [[name, list(c.shape[1:])] for name, c in columns]
+            entry["seconds"] = None if math.isnan(each.seconds) else each.seconds
+            index.append({**entry, "meta": dict(each.meta)})
+            parts += [each.updates.astype(float), *(c.ravel() for _, c in columns)]
     text = json.dumps({"format": _FORMAT, "meta": dict(meta), "records": index})
     letters, values = np.frombuffer(text.encode(), np.uint8), np.concatenate(parts)
     write = np.savez_compressed if compressed else np.savez
@@ -67,14 +71,6 @@ def is_stored(path: Path) -> bool:
             return "index.npy" in archive.namelist()
     except (OSError, BadZipFile):
         return True  # reading it says what is wrong
-
-
-def _entry(run: RunRecord) -> dict[str, Any]:
-    columns = [[name, list(c.shape[1:])] for name, c in run.metrics.items()]
-    entry: dict[str, Any] = {"name": run.name, "settings": dict(run.settings)}
-    entry |= {"health": run.health, "n": len(run.updates), "columns": columns}
-    seconds = None if math.isnan(run.seconds) else run.seconds
-    return entry | {"seconds": seconds, "meta": dict(run.meta)}
 
 
 def _unpack(index: Sequence[Mapping[str, Any]], values: np.ndarray) -> _Records:

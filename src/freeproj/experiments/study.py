@@ -201,12 +201,11 @@ def _override(table: Any) -> tuple[_Flat, _Flat]:
 
 def _check_matches(study: Grid) -> None:
     """Refuse a match that selects no run: it is almost certainly a typo."""
-    cells = study._cells()
-    matches = [("exclude", match) for match in study.exclude]
-    matches += [("override", match) for match, _ in study.override]
-    for name, match in matches:
-        if cells and not any(study._matches(cell, match) for cell in cells):
-            raise ValueError(f"[[{name}]] matches no run of the grid: {match}.")
+    cells, overrides = study._cells(), [match for match, _ in study.override]
+    for name, matches in (("exclude", study.exclude), ("override", overrides)):
+        for match in matches if cells else ():
+            if not any(study._matches(cell, match) for cell in cells):
+                raise ValueError(f"[[{name}]] matches no run of the grid: {match}.")
 
 
 def _axis(key: str, values: Any) -> tuple[Any, ...]:

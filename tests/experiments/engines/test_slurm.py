@@ -5,6 +5,7 @@ them; everything of SLURM's but munge's key is in the test's own folder.
 """
 
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -153,10 +154,10 @@ def test_runs_equal_those_of_the_local_engine(one_node, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)  # a job that is queued again waits for half a minute or more
 def test_a_job_stopped_by_its_time_limit_resumes_bit_for_bit(one_node, tmp_path):
-    # More updates than fit into half a minute: the limit is one minute, SLURM's least,
-    # and announced 30 s before.
-    config = read_config("smoke", SETTINGS | {"n_updates": 2000, "evaluation.every": 0})
-    out, options = tmp_path / "slurm", {"mem_gb": 1, "time": 1, "signal_delay_s": 30}
+    # More updates than fit into a minute: the limit is two minutes, and announced 60 to
+    # 90 s before, as SLURM looks twice a minute.
+    config = read_config("smoke", SETTINGS | {"n_updates": 3000, "evaluation.every": 0})
+    out, options = tmp_path / "slurm", {"mem_gb": 1, "time": 2, "signal_delay_s": 60}
     (outcome,) = run_slurm([config], out, options=options)
     assert not outcome.error
     printed = [each.read_text() for each in (out / "slurm-logs").glob("*_log.*")]
@@ -207,6 +208,13 @@ def test_options_that_submitit_does_not_know_go_to_sbatch(monkeypatch, tmp_path)
     text = executor._make_submission_file_text("true", "0")
     for line in ("--time=7", "--mem=1536MB", "--reservation=a"):
         assert f"#SBATCH {line}" in text
+
+
+def test_a_job_ignores_its_limit_until_submitit_listens(monkeypatch, tmp_path):
+    monkeypatch.setattr(slurm.submitit.SlurmExecutor, "affinity", lambda _self: 2)
+    python = slurm._executor(tmp_path, {}).python
+    kill = "import os, signal; os.kill(os.getpid(), signal.SIGUSR2); print('alive')"
+    assert said("sh", "-c", f"{python} -u -c {shlex.quote(kill)}") == "alive\n"
 
 
 def test_a_job_queues_itself_again_before_its_limit(tmp_path):

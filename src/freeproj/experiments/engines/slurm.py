@@ -7,6 +7,7 @@ submitted again for as long as its runs get further.
 """
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -29,6 +30,9 @@ _LOOK = 2.0  # seconds between two looks at the logs
 _PATIENCE = 30.0  # seconds that a shared folder may take to show a job's result
 _ARRAY_SIZE = 1000  # SLURM's own limit is 1001, unless its administrator says otherwise
 _MAX_TIMEOUTS = 1000  # a run gets further each time, or it is given up
+# Until submitit listens, which takes the import of JAX, the signal that announces a time
+# limit would kill the job.
+_IGNORING = """sh -c 'trap "" USR2; exec "$0" "$@"'"""
 _OWN = {"time": 24 * 60, "mem_gb": 3, "job_name": "freeproj"}
 
 
@@ -68,8 +72,9 @@ def run_slurm(
 
 def _executor(logs: Path, wanted: dict[str, Any]) -> submitit.SlurmExecutor:
     """Return submitit's executor; what it does not know is passed to sbatch."""
+    python = f"{_IGNORING} {shlex.quote(sys.executable)}"
     try:
-        executor = submitit.SlurmExecutor(logs, max_num_timeout=_MAX_TIMEOUTS)
+        executor = submitit.SlurmExecutor(logs, _MAX_TIMEOUTS, python=python)
     except RuntimeError as error:
         raise ValueError(
             "`--engine slurm` needs SLURM's commands (srun, sbatch, squeue) on this "
@@ -128,10 +133,11 @@ class _Jobs(RemoteWork):
 
     def _wait(self, handles: list[Any]) -> list[Any]:
         time.sleep(_LOOK)
-        queued, now = _queued(), time.monotonic()
-        ended = []
+        command = ["squeue", "--me", "--noheader", "--array", "--format=%i"]
+        squeue = subprocess.run(command, capture_output=True, text=True)
+        queued, now, ended = {*squeue.stdout.split()}, time.monotonic(), []
         for handle in handles:
-            if queued is None or handle.job_id in queued:
+            if squeue.returncode or handle.job_id in queued:  # or it did not answer
                 self._known[handle] = now
             lost = now - self._known.setdefault(handle, now) > _PATIENCE
             if lost or handle.paths.result_pickle.exists():
@@ -148,10 +154,3 @@ class _Jobs(RemoteWork):
 
     def _cancel(self, handle: Any) -> None:
         handle.cancel(check=False)
-
-
-def _queued() -> set[str] | None:
-    """Return the jobs that wait or run, by number; None if SLURM does not answer."""
-    command = ["squeue", "--me", "--noheader", "--array", "--format=%i"]
-    answer = subprocess.run(command, capture_output=True, text=True)
-    return None if answer.returncode else set(answer.stdout.split())
