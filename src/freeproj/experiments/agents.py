@@ -65,10 +65,10 @@ class LoadedAgent:
 
     def reset(self, map: str = "tile", seed: int = 0) -> None:  # noqa: A002
         """Begin an episode, under a fixed map or `random`, one drawn by the seed."""
-        if len(self.config.tasks) > 1:
+        if len(tasks := self.config.tasks) > 1:
+            why = f"this agent was trained on {', '.join(tasks)}"
             raise ValueError(
-                "`act` needs one task, but this agent was trained on "
-                f"{', '.join(self.config.tasks)}; use `evaluate` instead."
+                f"`act` needs one task, but {why}; use `evaluate` instead."
             )
         self._player = AgentPlayer(self.agent, self.config, map_name=map)
         self._player.begin_drawn(seed)
@@ -94,13 +94,10 @@ class LoadedAgent:
         (task,), size = self._player.env.tasks, self._player.env.observation_size
         seen = np.asarray(observation, np.float32)
         if seen.shape != (size,):
-            raise ValueError(
-                f"An observation of {task.name} must have shape ({size},), got "
-                f"{seen.shape}."
-            )
-        (own,) = self._player.act(
-            seen[None], np.array([reward]), np.array([trial_ended]), greedy
-        )
+            rule = f"must have shape ({size},), got {seen.shape}"
+            raise ValueError(f"An observation of {task.name} {rule}.")
+        now = seen[None], np.array([reward]), np.array([trial_ended])
+        (own,) = self._player.act(*now, greedy)
         return own if isinstance(task.action_space, Box) else int(own)
 
     def __repr__(self) -> str:
@@ -115,8 +112,7 @@ class LoadedAgent:
     def _repr_html_(self) -> str:
         rows = ""
         for name, found in self.card.get("returns", {}).items():
-            mean = found.get("mean")
-            shown = "–" if mean is None else f"{mean:+.3f}"
+            shown = "–" if found.get("mean") is None else f"{found['mean']:+.3f}"
             rows += f"<tr><td>{html.escape(str(name))}</td><td>{shown}</td></tr>"
         head = "<tr><th>test projection</th><th>return of a trial</th></tr>"
         table = f"<table>{head}{rows}</table>" if rows else ""
@@ -175,6 +171,5 @@ def _text(path: Path, name: str) -> str:
     try:
         return str(read_arrays(path)[name])
     except DAMAGED as error:
-        raise ValueError(
-            f"{path} is not an exported agent, or damaged; see `freeproj export`."
-        ) from error
+        text = f"{path} is not an exported agent, or damaged; see `freeproj export`."
+        raise ValueError(text) from error

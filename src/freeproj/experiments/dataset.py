@@ -5,9 +5,8 @@
     dataset.where(task="HigherLower").group_by("projection.length")
     dataset.scores("test/tile/episodes/episode_return", reduce="last3").by_cell()
 
-A setting is named by its dotted key. The seed is never an axis: runs that differ in
-their seed only are repetitions of one cell. Runs that cannot be used are in
-`set_aside`, each with its reason.
+A setting is named by its dotted key. Runs that differ in their seed only are
+repetitions of one cell. Runs that cannot be used are in `set_aside`, with reasons.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ from freeproj.storage.names import suggestion
 
 __all__ = ["Dataset", "read_dataset"]
 
+_Meta = Mapping[str, Any]
 _PUBLISHED = Path(__file__).parents[1] / "published"
 # Settings that are named first, and those that often follow from others.
 _FIRST = ("evaluation.task", "task", "memory", "projection.length")
@@ -79,9 +79,8 @@ class Dataset:
     def test_map(self) -> str:
         """The test projection to compare on: random, or else the first one."""
         maps = [measures.tested_maps(run) for run in self.runs]
-        if any("random" in each for each in maps):
-            return "random"
-        return next((each[0] for each in maps if each), "tile")
+        has_random = any("random" in each for each in maps)
+        return "random" if has_random else next((m[0] for m in maps if m), "tile")
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -93,15 +92,15 @@ class Dataset:
         """How many runs have finished."""
         return sum(run.health == "finished" for run in self.runs)
 
-    @property
+    @functools.cached_property
     def metrics(self) -> tuple[str, ...]:
         """The names of all columns of the logs."""
         return tuple(dict.fromkeys(name for run in self.runs for name in run.metrics))
 
     def health_counts(self) -> dict[str, int]:
         """Count the runs by their health, those set aside included."""
-        healths = [each.health for each in (*self.runs, *self.set_aside)]
-        return dict(collections.Counter(healths))
+        every = (*self.runs, *self.set_aside)
+        return dict(collections.Counter(each.health for each in every))
 
     def values(self, setting: str) -> tuple[Any, ...]:
         """Return the values of a setting, each once, in order."""
@@ -109,9 +108,7 @@ class Dataset:
         found = {run.settings.get(setting) for run in self.runs}
         return tuple(sorted(found, key=_order))
 
-    def where(
-        self, settings: Mapping[str, Any] | None = None, /, **more: Any
-    ) -> Dataset:
+    def where(self, settings: _Meta | None = None, /, **more: Any) -> Dataset:
         """Return the runs with these settings; a list or set allows any of its values.
 
         `where({"projection.length": 4})` or `where(task="HigherLower", seed=[0, 1])`.
@@ -170,8 +167,8 @@ class Dataset:
         records = {run.name: run for run in self.runs}
         if len(records) != len(self):
             raise ValueError("Two runs have the same name: one file cannot hold both.")
-        save_records(Path(path), records, meta)
-        return Path(path)
+        save_records(path := Path(path), records, meta)
+        return path
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a tidy table: a row for each run, update and metric."""
@@ -203,11 +200,9 @@ class Dataset:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {name}" for name, n in self.health_counts().items())
-        axes = (f"{key} ({len(self.values(key))})" for key in self.axes)
-        return (
-            f"Dataset of {len(self)} runs ({counts or 'none'}), "
-            f"{len(self.seeds)} seeds; axes: {', '.join(axes) or 'none'}"
-        )
+        axes = ", ".join(f"{key} ({len(self.values(key))})" for key in self.axes)
+        runs = f"{len(self)} runs ({counts or 'none'}), {len(self.seeds)} seeds"
+        return f"Dataset of {runs}; axes: {axes or 'none'}"
 
     def _repr_html_(self) -> str:
         rows = ""
@@ -239,14 +234,14 @@ class Dataset:
 
     def _column(self, run: RunRecord, metric: str) -> str:
         """Return the column of a run's score."""
-        if not metric and self.metrics:
-            return measures.metric_of(measures.map_of(run, self.test_map))
-        if self.runs and not self.metrics:
+        known = self.metrics
+        if self.runs and not known:
             raise ValueError("These runs have no numbers yet: no update is done.")
-        if self.runs and not any(metric in run.metrics for run in self.runs):
-            near = suggestion(metric, self.metrics)
-            known = "" if near else f" Known: {', '.join(self.metrics)}."
-            raise ValueError(f"No metric `{metric}` in these runs.{near}{known}")
+        if not metric and known:
+            return measures.metric_of(measures.map_of(run, self.test_map))
+        if self.runs and metric not in known:
+            near = suggestion(metric, known) or f" Known: {', '.join(known)}."
+            raise ValueError(f"No metric `{metric}` in these runs.{near}")
         return metric
 
 
@@ -259,8 +254,7 @@ def read_dataset(*sources: str | Path) -> Dataset:
     parts = [_read_source(source) for source in sources]
     runs = [run for part in parts for run in part.runs]
     aside = [each for part in parts for each in part.set_aside]
-    meta = parts[0].meta if len(parts) == 1 else {}
-    return dataclasses.replace(_distinct(runs, aside), meta=meta)
+    return _distinct(runs, aside, parts[0].meta if len(parts) == 1 else {})
 
 
 def _read_source(source: str | Path) -> Dataset:
@@ -282,23 +276,21 @@ def _published(name: str) -> Path:
     """Return the file of a published study; a name is not a path."""
     known = {path.stem: path for path in sorted(_PUBLISHED.glob("*.npz"))}
     if name not in known:
-        near = suggestion(name, known)
-        raise ValueError(
-            f"No published study {name!r}.{near} Known: {', '.join(known)}."
-        )
+        near = f"{suggestion(name, known)} Known: {', '.join(known)}."
+        raise ValueError(f"No published study {name!r}.{near}")
     return known[name]
 
 
-def _of_records(
-    records: Mapping[str, RunRecord | SetAside], meta: Mapping[str, Any]
-) -> Dataset:
+def _of_records(records: Mapping[str, RunRecord | SetAside], meta: _Meta) -> Dataset:
     found = records.values()
     runs = tuple(each for each in found if isinstance(each, RunRecord))
     aside = tuple(each for each in found if isinstance(each, SetAside))
     return Dataset(runs, aside, dict(meta))
 
 
-def _distinct(runs: Iterable[RunRecord], aside: Iterable[SetAside]) -> Dataset:
+def _distinct(
+    runs: Iterable[RunRecord], aside: Iterable[SetAside], meta: _Meta
+) -> Dataset:
     """Keep one of the runs that have the same settings and seed."""
     kept: dict[tuple, RunRecord] = {}
     twice = []
@@ -311,7 +303,7 @@ def _distinct(runs: Iterable[RunRecord], aside: Iterable[SetAside]) -> Dataset:
             reason = f"the same settings and seed as {longer.folder or longer.name}"
             path = shorter.folder or Path(shorter.name)
             twice.append(SetAside(path, "duplicate", reason))
-    return Dataset(tuple(kept.values()), (*aside, *twice))
+    return Dataset(tuple(kept.values()), (*aside, *twice), meta)
 
 
 def _cell(run: RunRecord, axes: Iterable[str]) -> Cell:

@@ -32,12 +32,8 @@ WEIGHTS, REPLAY = "model.safetensors", "replay.gif"
 _Card = Mapping[str, Any]
 _MOST_CARD = 2**20  # bytes of the results
 
-_MAPS = {
-    "tile": "the tiled observation",
-    "minus_tile": "the tiled observation, negated",
-    "random": "unseen random projections",
-    "zero": "observation blanked",
-}
+_MAPS = {"tile": "the tiled observation", "random": "unseen random projections"}
+_MAPS |= {"minus_tile": "the tiled observation, negated", "zero": "observation blanked"}
 
 
 def write_hub(
@@ -101,13 +97,12 @@ def _readme(name: str, config: TrainConfig, card: _Card, folder: Path) -> str:
 
 
 def _model_results(tasks: list[str], card: _Card) -> list[dict[str, Any]]:
-    metrics = []
+    metrics, kind = [], {"type": "mean_reward", "verified": False}
     for map_name, found in card.get("returns", {}).items():
-        if found.get("mean") is not None:
+        if (mean := found.get("mean")) is not None:
             name = f"return of a trial, {_MAPS.get(map_name, map_name)}"
-            value = {"value": round(found["mean"], 4), "verified": False}
-            metrics.append({"type": "mean_reward", "name": name, **value})
-    task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
+            metrics.append({**kind, "name": name, "value": round(mean, 4)})
+    task = dict.fromkeys(("type", "name"), "reinforcement-learning")
     data = dict.fromkeys(("name", "type"), "+".join(tasks))
     return [{"task": task, "dataset": data, "metrics": metrics}] if metrics else []
 
@@ -116,9 +111,8 @@ def _text(config: TrainConfig, card: _Card) -> str:
     law = config.projection
     table = "| test | return of a trial | by trial |\n|---|---|---|"
     for map_name, found in card.get("returns", {}).items():
-        trials = " ".join(map(_number, found.get("trials", [])))
-        table += f"\n| {_MAPS.get(map_name, map_name)} "
-        table += f"| {_number(found.get('mean'))} | {trials} |"
+        mean, *trials = map(_number, [found.get("mean"), *found.get("trials", [])])
+        table += f"\n| {_MAPS.get(map_name, map_name)} | {mean} | {' '.join(trials)} |"
     titles = {"command": "Trained by", "does_not": "Limits"}
     notes = [f"{titles[key]}: {card[key]}\n" for key in titles if card.get(key)]
     return (

@@ -143,10 +143,9 @@ REDUCTIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
 
 def score(run: RunRecord, metric: str, reduce: _Reduce = "last3") -> float:
     """Return one number of a run: one of `REDUCTIONS`, or a function, of its values."""
-    if isinstance(reduce, str):
-        if reduce not in REDUCTIONS:
-            known = ", ".join(REDUCTIONS)
-            raise ValueError(f"`reduce` must be one of {known}, got {reduce!r}.")
-        reduce = REDUCTIONS[reduce]
+    if isinstance(reduce, str) and reduce not in REDUCTIONS:
+        known = ", ".join(REDUCTIONS)
+        raise ValueError(f"`reduce` must be one of {known}, got {reduce!r}.")
+    reduced = REDUCTIONS[reduce] if isinstance(reduce, str) else reduce
     values = present(run, metric)[1]
-    return float(reduce(values)) if len(values) else math.nan
+    return float(reduced(values)) if len(values) else math.nan

@@ -115,9 +115,8 @@ def track(
 @contextmanager
 def working(on: str) -> Iterator[None]:
     """Show on a terminal that work of unknown length goes on, and for how long."""
-    console = Console(stderr=True)
-    columns = (progress.SpinnerColumn(), TextColumn("{task.description}"))
-    columns += (progress.TimeElapsedColumn(),)
+    console, what = Console(stderr=True), TextColumn("{task.description}")
+    columns = (progress.SpinnerColumn(), what, progress.TimeElapsedColumn())
     hidden = not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         bar.add_task(on, total=None)

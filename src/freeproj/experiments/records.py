@@ -4,9 +4,8 @@ Settings and logs are parsed, never executed: no `module:attribute` is imported 
 Columns of version 0.1, `test/window/...`, get today's names, `test/MAP/window/...`. A
 bad run becomes a `SetAside` with its reason.
 
-The log of a run has the updates 1, 2, … A finished run has all of them, the last one in
-`final.json` too, and the hash of its settings in its folder's name. A run of which this
-is not true is damaged (`check_whole`).
+A finished run has all updates in its log, the last one in `final.json` too, and the
+hash of its settings in its folder's name; otherwise it is damaged (`check_whole`).
 """
 
 from __future__ import annotations
@@ -44,11 +43,10 @@ class RunRecord:
     """A run that can be read.
 
     Args:
-        settings: all settings by their dotted keys, several tasks joined by +; also
+        settings: by their dotted keys, several tasks joined by +; also
             `projection.n_words`, which follows from the others.
-        updates: the numbers of the updates in the log.
-        metrics: the columns of the log, aligned with `updates`; nan where there is no
-            data; two-dimensional for the returns of each trial.
+        metrics: the columns of the log, aligned with its `updates`; nan where there is
+            no data; two-dimensional for the returns of each trial.
         seconds: from the first to the last update, without pauses; nan if unknown.
         meta: versions that wrote the run, where it says so.
     """

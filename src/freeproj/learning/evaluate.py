@@ -11,8 +11,8 @@ agent uses its observation. There are two ways to count, both kept, never mixed:
   each once.
 
 If no episode was counted, the mean is NaN and the count is 0. A run's evaluations
-have their own stream of keys, a function of the seed and the update's number, so they
-cannot affect training. (Section 4.1, appendices D.5 and D.8.)
+have their own stream of keys and cannot affect training. (Section 4.1, appendices D.5
+and D.8.)
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Recurrent PPO under random words: redraw bases, collect, learn, evaluate, repeat.
 
-`train` is a Python loop over one compiled update, so that progress, logs, checkpoints
-and Ctrl-C are handled at every update. The matrices of all words are drawn outside, as
-a function of the seed and the update's number, and given to the update as data: one
-program serves every length, family and seed. Everything else that an update needs is in
-`TrainState`: a run that resumes from a stored one is the same run, bit for bit.
-Evaluation has its own stream of keys and cannot affect training. (Appendices D.2, D.7.)
+`train` is a Python loop over one compiled update. The matrices of all words are drawn
+outside, as a function of the seed and the update's number, and given to the update as
+data: one program serves every length, family and seed. Everything else that an update
+needs is in `TrainState`: a run that resumes from a stored one is the same run, bit for
+bit. (Appendices D.2, D.7.)
 """
 
 from __future__ import annotations

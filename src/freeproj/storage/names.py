@@ -2,14 +2,12 @@
 
 A `Registry` holds the things of one kind (tasks, memories, families, maps, figures,
 claims) by name. Every name in a setting goes through `resolve`, so that a user's own
-object works in TOML, on the command line, in workers and in reports without any change
-in the package. For a misspelt name the error suggests the nearest known one.
+object works in TOML, on the command line, in workers and in reports.
 
 To import a module is to run it. So a name is imported only by what must have the thing
 itself, never while reading (`without_imports`); the command line says what is imported,
 from which file and named by what (`announcing`, `named_by`); and modules of Python, or
-of the libraries that this package stands on, are refused: they hold nothing that a user
-has written for it.
+of the libraries that this package stands on, are refused.
 """
 
 import contextlib

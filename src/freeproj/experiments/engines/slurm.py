@@ -30,8 +30,8 @@ _LOOK = 2.0  # seconds between two looks at the logs
 _PATIENCE = 30.0  # seconds that a shared folder may take to show a job's result
 _ARRAY_SIZE = 1000  # SLURM's own limit is 1001, unless its administrator says otherwise
 _MAX_TIMEOUTS = 1000  # a run gets further each time, or it is given up
-# Until submitit listens, which takes the import of JAX, the signal that announces a time
-# limit would kill the job.
+# Until submitit listens, which takes an import of JAX, the signal that announces a limit
+# would kill the job.
 _IGNORING = """sh -c 'trap "" USR2; exec "$0" "$@"'"""
 _OWN = {"time": 24 * 60, "mem_gb": 3, "job_name": "freeproj"}
 
@@ -82,8 +82,7 @@ def _executor(logs: Path, wanted: dict[str, Any]) -> submitit.SlurmExecutor:
         ) from error
     named = executor._equivalence_dict() or {}
     known = {*executor._valid_parameters(), *named}
-    ours = {key: value for key, value in wanted.items() if key in known}
-    ours = {named.get(key, key): value for key, value in ours.items()}
+    ours = {named.get(k, k): value for k, value in wanted.items() if k in known}
     rest = {key: value for key, value in wanted.items() if key not in known}
     if "mem" in ours and not isinstance(ours["mem"], str):
         ours["mem"] = f"{int(1024 * ours['mem'])}MB"
