@@ -30,8 +30,8 @@ _LOOK = 2.0  # seconds between two looks at the logs
 _PATIENCE = 30.0  # seconds that a shared folder may take to show a job's result
 _ARRAY_SIZE = 1000  # SLURM's own limit is 1001, unless its administrator says otherwise
 _MAX_TIMEOUTS = 1000  # a run gets further each time, or it is given up
-# Until submitit listens, which takes an import of JAX, the signal that announces a limit
-# would kill the job.
+# Until submitit listens, which takes an import of JAX, the signal that announces the
+# time limit would kill the job.
 _IGNORING = """sh -c 'trap "" USR2; exec "$0" "$@"'"""
 _OWN = {"time": 24 * 60, "mem_gb": 3, "job_name": "freeproj"}
 
