@@ -39,19 +39,20 @@ class TrainProgress:
         texts = (TextColumn("{task.description}"), TextColumn("{task.fields[numbers]}"))
         bar, left = BarColumn(bar_width=20), progress.TimeRemainingColumn()
         columns = (texts[0], bar, MofNCompleteColumn(), texts[1], left)
-        hidden = not self._is_bar
-        self._bar = Progress(*columns, console=self._console, disable=hidden)
+        self._bar = Progress(*columns, console=self._console)
         self._task = self._bar.add_task(
             "compiling", total=config.n_updates, completed=n_done, numbers=""
         )
 
     def __enter__(self) -> TrainProgress:
-        self._bar.start()
+        if self._is_bar:
+            self._bar.start()
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._bar.stop()
-        if self._console.is_jupyter and not (self._is_bar or self._quiet):
+        if self._is_bar:
+            self._bar.stop()
+        elif self._console.is_jupyter and not self._quiet:
             print()
 
     def show(self, row: dict[str, Any]) -> None:
