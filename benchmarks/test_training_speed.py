@@ -34,7 +34,8 @@ def test_playing_against_its_products(memory):
     settings = {"memory": memory, "evaluation.episodes": False}
     config = read_config("paper", settings)
     state, params = start(KEY, config), draw_params(KEY, config)
-    test = jax.jit(functools.partial(run_evaluation, config=config.program))
+    of, plan = config.program.evaluation_env(), config.program.evaluation
+    test = jax.jit(functools.partial(run_evaluation, env=of, plan=plan))
     data = evaluation_inputs(KEY, 1, config)
     seconds = in_turns(
         {

@@ -75,6 +75,7 @@ def test_every_flipped_byte_of_a_large_array_is_refused(tmp_path):
             assert bits(load_tree(path, tree)) == bits(tree)
 
 
+@pytest.mark.timeout(3600)  # every byte: a minute of processor time
 @pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.slow)])
 def test_flipped_bytes_of_an_exported_agent_are_refused_or_change_nothing(
     every, tiny, tmp_path

@@ -98,7 +98,9 @@ def test_no_program_calls_lapack_which_can_wait_for_itself_for_ever(memory):
 
     def run(key):
         state, params = start(key, config), draw_params(key, config)
-        tested = run_evaluation(state.agent, *evaluation_inputs(key, 1, config), config)
+        of, plan = config.evaluation_env(), config.evaluation
+        data = evaluation_inputs(key, 1, config)
+        tested = run_evaluation(state.agent, *data, env=of, plan=plan)
         return update(state, params, config), tested
 
     program = jax.jit(run).lower(jax.random.key(0)).as_text()

@@ -180,9 +180,8 @@ class Dataset:
         if path.suffix == ".csv":
             return self.to_csv(path)
         if path.suffix != ".parquet":
-            raise ValueError(
-                f"A table's file must end in .csv or .parquet, got '{path.name}'."
-            )
+            rule = "must end in .csv or .parquet"
+            raise ValueError(f"A table's file {rule}, got '{path.name}'.")
         try:
             write_atomically(path, self.to_pandas().to_parquet)
         except ImportError as error:

@@ -64,17 +64,11 @@ def play_episode(agent: ActorCritic, env: MetaEnv, seed: int = 0) -> Iterator[Fr
         state, happened, info = step(key_env, noise, env, params, agent, before)
         reward, ended = float(happened.reward[0]), bool(info["trial_ended"][0])
         returns[-1] += reward
-        yield Frame(
-            env=task,
-            state=jax.tree.map(lambda leaf: leaf[0], before.episodes.current[index]),
-            seen=np.asarray(before.inputs[0, env.layout["observation"]]),
-            action=_named(task, np.asarray(happened.action[0])),
-            reward=reward,
-            trial=int(info["trial"][0]),
-            n_trials=env.n_trials,
-            trial_ended=ended,
-            returns=tuple(returns),
-        )
+        shown = jax.tree.map(lambda leaf: leaf[0], before.episodes.current[index])
+        seen = np.asarray(before.inputs[0, env.layout["observation"]])
+        action, trial = np.asarray(happened.action[0]), int(info["trial"][0])
+        did = _named(task, action), reward, trial, env.n_trials, ended
+        yield Frame(task, shown, seen, *did, returns=tuple(returns))
         if happened.done[0]:
             return
         returns += [0.0] if ended else []
