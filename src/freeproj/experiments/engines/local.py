@@ -82,19 +82,18 @@ class _Worker:
         """Begin a job; it has ended when None is said."""
         self.job, self.program = job, job.program
         self._process = self._process or WorkerProcess()
-        listen = (self._process, job, out, said)
+        listen = (job, out, said)
         self._thread = threading.Thread(target=self._listen, args=listen, daemon=True)
         self._thread.start()
 
-    def _listen(
-        self, process: WorkerProcess, job: _Job, out: str, said: queue.Queue
-    ) -> None:
+    def _listen(self, job: _Job, out: str, said: queue.Queue) -> None:
+        assert self._process is not None
         kinds, settings = set(), [to_toml(config) for config in job.runs]
-        for answer in process.ask(order="train", configs=settings, out=out):
+        for answer in self._process.ask(order="train", configs=settings, out=out):
             said.put((self, job, answer))
             kinds.add(answer["kind"])
         if kinds & {"failed", "died"}:
-            process.end()
+            self._process.end()
             self._process = None
         said.put((self, job, None))
 
