@@ -137,12 +137,13 @@ def test_a_run_of_all_that_is_ones_own(files, tmp_path):
 def test_the_tutorials_python_reads_its_study(tmp_path, monkeypatch, capsys):
     page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     *_, code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    write_study(tmp_path / "runs", tasks=("HigherLower",), lengths=(1, 4), n_updates=4)
+    one = {"tasks": ("HigherLower",), "memories": ("gru",)}
+    write_study(tmp_path / "runs", **one, lengths=(1, 4), n_updates=4)
     monkeypatch.chdir(tmp_path)
     changed = code.replace('"encoder": "frame"', '"projection.length": 4')
     changed = changed.replace('"encoder": "none"', '"projection.length": 1')
     exec(compile(changed, "docs/tutorial.md", "exec"), {})
-    assert "HigherLower" in capsys.readouterr().out
+    assert "(Higher Lower)" in capsys.readouterr().out  # the answer
     assert "HigherLower" in (tmp_path / "runs.csv").read_text()
 
 
