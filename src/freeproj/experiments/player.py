@@ -75,10 +75,13 @@ class AgentPlayer:
         key_start, self._key = jax.random.split(jax.random.key(seed))
         reset = jax.jit(self.env.reset_batch, static_argnums=2)
         _, states = reset(key_start, params, n_episodes)
-        self._states = jax.vmap(self.env.unseen)(states)
+        self._states = jax.vmap(self._unseen)(states)
         self._memory: PyTree = self._agent.initial_state(n_episodes)
         self._actions: Array | None = None
         self._n_steps = 0
+
+    def _unseen(self, state: MetaState) -> MetaState:
+        return state._replace(frame=self.env._empty_frame())
 
     def act(
         self,
@@ -124,4 +127,6 @@ def _act(
     actions = policy.mode() if greedy else sampled
     translate = jax.vmap(env.actions.translate, in_axes=(0, 0, None))
     own = translate(states.action_map, actions, 0)
-    return actions, own, jax.vmap(env.after)(states, actions), memory
+    if states.n_used is not None:
+        states = states._replace(n_used=jnp.maximum(states.n_used, actions + 1))
+    return actions, own, states, memory
