@@ -7,8 +7,6 @@ needs. Its state is any tree of arrays whose first axes count the environments. 
 in the settings is one of `MEMORIES`, or `module:attribute` of your own maker.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 

@@ -11,8 +11,6 @@ rounding: one step after the other (CPUs), or an associative scan in log2(T) pas
 the whole array (accelerators).
 """
 
-from __future__ import annotations
-
 import abc
 import functools
 from typing import Any

@@ -15,8 +15,6 @@ have their own stream of keys and cannot affect training. (Section 4.1, appendic
 and D.8.)
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence

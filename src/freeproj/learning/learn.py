@@ -4,8 +4,6 @@
 made of whole environments, never of pieces of time. (Appendices D.2 and D.7.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ equal share of the seeds, as far as their number allows. Each seed gives the sam
 wait until the others have caught up. A seed that diverges is left where it was.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence

@@ -11,8 +11,6 @@ where R = A + V_old and A is normalised in the policy loss only. (Appendix D.7 o
 paper.)
 """
 
-from __future__ import annotations
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float

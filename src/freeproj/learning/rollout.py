@@ -5,8 +5,6 @@ Arrays are time-major, (time, environment). The agent's memory is carried along 
 reset where an episode begins.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import jax

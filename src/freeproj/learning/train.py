@@ -7,8 +7,6 @@ needs is in `TrainState`: a run that resumes from a stored one is the same run, 
 bit. (Appendices D.2, D.7.)
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

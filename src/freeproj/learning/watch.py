@@ -3,8 +3,6 @@
 `play_episode` yields frames of numbers and texts; `report.animation` draws them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

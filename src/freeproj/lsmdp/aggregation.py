@@ -12,8 +12,6 @@ small one. z = const, whose policy is the passive dynamics, is the baseline. (Se
 4.4, appendix E.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,17 +23,8 @@ from freeproj.lsmdp.solving import Solution, policy, sample_costs, solve
 from freeproj.lsmdp.spaces import StateSpace
 from freeproj.projection.words import generators_for
 
-__all__ = [
-    "METRICS",
-    "Distances",
-    "Estimate",
-    "LengthComparison",
-    "aggregate",
-    "compare_lengths",
-    "distances",
-    "mean_permutation",
-    "paired_changes",
-]
+__all__ = ["METRICS", "Distances", "Estimate", "LengthComparison", "aggregate"]
+__all__ += ["compare_lengths", "distances", "mean_permutation", "paired_changes"]
 
 _CHUNK = 2**22  # entries held at a time, 32 megabytes
 

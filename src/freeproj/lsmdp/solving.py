@@ -14,8 +14,6 @@ of zero cost absorbs, so there are three readings:
   is not linear.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ stays. `lattice` and `binary_tree` are the paper's two spaces for their default 
 cost, by default the last one. (Section 4.4 and appendix E of the paper.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ folders of runs by `tools/publish.py` and read by `read_dataset("published:NAME"
 any other folder of runs; `Dataset.meta` says what they rest on.
 """
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

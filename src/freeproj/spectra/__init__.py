@@ -7,8 +7,6 @@ those of the modules: the averaged kernel (`kernel`), its effective dimension
 block matrices (`blocks`).
 """
 
-from __future__ import annotations
-
 from freeproj.spectra import blocks
 from freeproj.spectra.advice import OwnDataReport, own_data_report, rescale
 from freeproj.spectra.blocks import (

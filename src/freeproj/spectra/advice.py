@@ -8,8 +8,6 @@ measured: the cost of words. Neither chooses a length. At a fixed number of word
 effective dimension falls with ℓ whatever the data, and words never lower the risk.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -30,13 +28,8 @@ from freeproj.spectra.effective_dimension import (
 from freeproj.spectra.kernel import draw_words, in_threads
 from freeproj.spectra.risk import Factors, best_ridge, factorise, leave_one_out
 
-__all__ = [
-    "OwnDataReport",
-    "RiskByLength",
-    "default_trials",
-    "own_data_report",
-    "rescale",
-]
+__all__ = ["OwnDataReport", "RiskByLength", "default_trials", "own_data_report"]
+__all__ += ["rescale"]
 
 _AnyArray = Array | np.ndarray
 _Grid = Float[np.ndarray, "n_lengths n_ridges"]

@@ -19,8 +19,6 @@ over closed paths through the square of words, and a product of words has trace 
 limit if it is trivial in the free group, else 0.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import Counter
@@ -35,16 +33,8 @@ from freeproj.projection import words
 from freeproj.spectra.checks import whole
 from freeproj.spectra.kernel import check_group, dense, draw_bases, in_threads
 
-__all__ = [
-    "ARRANGEMENTS",
-    "PAPER_TRANSPOSE",
-    "block_matrix",
-    "block_moment",
-    "block_spectra",
-    "partial_transpose",
-    "raw",
-    "shuffled",
-]
+__all__ = ["ARRANGEMENTS", "PAPER_TRANSPOSE", "block_matrix", "block_moment"]
+__all__ += ["block_spectra", "partial_transpose", "raw", "shuffled"]
 
 ARRANGEMENTS = ("transposed", "raw", "shuffled")
 

@@ -4,25 +4,14 @@ Every function here returns float64 or raises a ValueError that names the argume
 the rule, the value and the way out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Array
 
-__all__ = [
-    "Computed",
-    "Number",
-    "Values",
-    "as_given",
-    "data_matrix",
-    "non_negative",
-    "parameter",
-    "real_array",
-    "whole",
-]
+__all__ = ["Computed", "Number", "Values", "as_given", "data_matrix", "non_negative"]
+__all__ += ["parameter", "real_array", "whole"]
 
 # One number; one number or any array of them; what arithmetic makes of these (NumPy
 # turns arrays without axes into scalars).

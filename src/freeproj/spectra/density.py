@@ -16,8 +16,6 @@ and 1 + w, so that long words (ℓ in the hundreds), for which w lies very close
 lose no digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb
@@ -37,14 +35,8 @@ from freeproj.spectra.checks import (
 )
 from freeproj.spectra.roots import bracketed_root
 
-__all__ = [
-    "DensityCurve",
-    "density_curve",
-    "word_density",
-    "word_edges",
-    "word_expectation",
-    "word_moment",
-]
+__all__ = ["DensityCurve", "density_curve", "word_density", "word_edges"]
+__all__ += ["word_expectation", "word_moment"]
 
 _TABLE = np.linspace(-36.0, 30.0, 1200)  # logits of θ/π, where Newton's method starts
 _PANELS = 20  # towards either end, each half the length of the one before

@@ -9,8 +9,6 @@ Predictions are d_eff/d, the root that the paper's theorem names; d_eff/p = (d_e
 and the two agree only for c = 1.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

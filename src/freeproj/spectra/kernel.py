@@ -11,8 +11,6 @@ matrices or integer arrays (…, n, d) of permutations with U[σ(j), j] = 1, as
 `freeproj.projection.matrices` draws them. (Section 4 of the paper.)
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -27,20 +25,9 @@ from threadpoolctl import threadpool_limits
 from freeproj.projection import words
 from freeproj.spectra.checks import Number, data_matrix, real_array, whole
 
-__all__ = [
-    "GROUPS",
-    "Group",
-    "average_kernel",
-    "check_group",
-    "dense",
-    "draw_bases",
-    "draw_words",
-    "expected_inner_product",
-    "gaussian_data",
-    "in_threads",
-    "inner_product",
-    "sample_root_singular_values",
-]
+__all__ = ["GROUPS", "Group", "average_kernel", "check_group", "dense", "draw_bases"]
+__all__ += ["draw_words", "expected_inner_product", "gaussian_data", "in_threads"]
+__all__ += ["inner_product", "sample_root_singular_values"]
 
 Group = Literal["orthogonal", "permutation"]
 GROUPS = get_args(Group)

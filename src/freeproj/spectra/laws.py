@@ -10,8 +10,6 @@ adds them; with `Atoms([c])` the one scales, the other shifts. All have the tran
 of `freeproj.spectra.transforms.Law`. (Appendix C.)
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,15 +32,8 @@ from freeproj.spectra.transforms import (
     times,
 )
 
-__all__ = [
-    "Atoms",
-    "FreeProduct",
-    "FreeSum",
-    "MarchenkoPastur",
-    "WordLaw",
-    "free_product",
-    "free_sum",
-]
+__all__ = ["Atoms", "FreeProduct", "FreeSum", "MarchenkoPastur", "WordLaw"]
+__all__ += ["free_product", "free_sum"]
 
 
 class Atoms(LawWithPsi):

@@ -56,19 +56,9 @@ from freeproj.spectra.effective_dimension import (
 )
 from freeproj.spectra.roots import bracketed_root
 
-__all__ = [
-    "BestRidge",
-    "Factors",
-    "TargetSpectrum",
-    "best_ridge",
-    "environment_ridge",
-    "environment_risk",
-    "factorise",
-    "leave_one_out",
-    "predicted_risk",
-    "risk_at",
-    "spectrum_of",
-]
+__all__ = ["BestRidge", "Factors", "TargetSpectrum", "best_ridge", "environment_ridge"]
+__all__ += ["environment_risk", "factorise", "leave_one_out", "predicted_risk"]
+__all__ += ["risk_at", "spectrum_of"]
 
 _AnyArray = Array | np.ndarray
 

@@ -18,8 +18,6 @@ Moments m_k, free cumulants k_j and the S-transform follow from each other by La
 formula: power series, as arrays of coefficients from order 0 on.
 """
 
-from __future__ import annotations
-
 import abc
 from collections.abc import Callable
 from typing import Any
@@ -30,17 +28,8 @@ from freeproj.spectra import facts
 from freeproj.spectra.checks import Computed, Number, Values, as_given
 from freeproj.spectra.roots import bracketed_root
 
-__all__ = [
-    "Law",
-    "LawWithPsi",
-    "LawWithS",
-    "cumulants",
-    "follow",
-    "from_cumulants",
-    "power",
-    "series",
-    "times",
-]
+__all__ = ["Law", "LawWithPsi", "LawWithS", "cumulants", "follow", "from_cumulants"]
+__all__ += ["power", "series", "times"]
 
 # A step along the circle brings z this factor closer to the cut [0, ∞); where that is
 # not enough, smaller steps are tried.
