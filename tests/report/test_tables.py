@@ -1,6 +1,7 @@
 """Tables: every axis shown, everything said, 80 columns."""
 
 import csv
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -176,6 +177,12 @@ def test_a_narrow_terminal_loses_columns_of_high_rank_only():
     assert "Not shown at this width: a_b" in " ".join(text.split())
     assert "-1.5" not in text
     assert "x ± y" in text
+    told = dataclasses.replace(
+        GRID, notes=["Seeds count. A_b: a count. MMER: the best."]
+    )
+    shown = " ".join(to_terminal(told, 12).split())
+    assert "Seeds count. MMER: the best. Not shown" in shown
+    assert "A_b: a count." in " ".join(to_terminal(told, 200).split())
 
 
 def test_the_pilots_pattern_is_in_the_table():

@@ -221,7 +221,12 @@ def _built(plain: _Table, make: Callable[[Any, Any], Any]) -> Any:
     sections = by_section(plain.items())
     top = sections.pop("")
     for name, table in sections.items():
-        top[name] = make(type(getattr(_default_config(), name)), table)
+        try:
+            top[name] = make(type(getattr(_default_config(), name)), table)
+        except ValueError as error:  # which names the key without its section
+            dotted_key = rf"`{name}.\g<1>`"
+            said = re.sub(rf"`({'|'.join(table)})`", dotted_key, str(error))
+            raise ValueError(said) from error
     return make(TrainConfig, top)
 
 

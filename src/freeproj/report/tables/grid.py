@@ -96,7 +96,7 @@ class Grid:
         )
 
     def within(self, width: int) -> "Grid":
-        """Drop columns until the rest fits; a note names them."""
+        """Drop columns until the rest fits, and what notes say of them; name them."""
         rows = [row for row in self.rows if any(row[1:])]
         names = [column.name for column in self.columns]
         widths = [2 + max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
@@ -109,8 +109,11 @@ class Grid:
         dropped = [name for i, name in enumerate(names) if i not in kept]
         if not dropped:
             return self
+        about = tuple(f"{name[:1].upper()}{name[1:]}: " for name in dropped)
+        told = [re.split(r"(?<=\.) (?=[A-Z])", note) for note in self.notes]
+        notes = [" ".join(s for s in t if not s.startswith(about)) for t in told]
         note = f"Not shown at this width: {', '.join(dropped)} (--wide shows all)."
-        return replace(self._keep(kept), notes=[*self.notes, note])
+        return replace(self._keep(kept), notes=[*filter(None, notes), note])
 
     def _keep(self, places: Iterable[int]) -> "Grid":
         kept = list(places)
