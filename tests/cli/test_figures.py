@@ -30,7 +30,7 @@ def test_numbers_of_another_figure_are_refused(freeproj, tmp_path):
         "figure", "overview", "--from", tmp_path / "a.npz", "--out", tmp_path / "b.png"
     )
     assert ended.code == 2
-    assert "has the numbers of 'cayley', not of 'overview'" in ended.err
+    assert "has numbers of 'cayley', not of 'overview'" in ended.err
     assert not (tmp_path / "b.png").exists()
 
 

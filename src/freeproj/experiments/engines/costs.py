@@ -81,12 +81,13 @@ def _update_work(config: TrainConfig) -> int:
 
 
 def _median_seconds(function: Callable[..., Any], *arguments: Any) -> float:
+    jax.block_until_ready(function(*arguments))  # not timed: it may compile
     times = []
-    for _ in range(1 + _REPEATS):
+    for _ in range(_REPEATS):
         began = time.perf_counter()
         jax.block_until_ready(function(*arguments))
         times.append(time.perf_counter() - began)
-    return statistics.median(times[1:])
+    return statistics.median(times)
 
 
 def _held_bytes() -> int:
