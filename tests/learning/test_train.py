@@ -296,7 +296,7 @@ def test_values_become_the_known_ones():
 
 @pytest.mark.parametrize("memory", ["gru", pytest.param("s5", marks=pytest.mark.slow)])
 def test_memory_solves_what_only_memory_solves(memory):
-    config = learner("ProbeMemory", memory=memory, n_trials=1, n_updates=40)
+    config = learner("ProbeMemory", memory=memory, n_trials=1, n_updates=80)
     row = train(jax.random.key(0), config).log[-1]
     # A guess earns 0.5.
     assert row["test/pad/episodes/episode_return"] > 0.9

@@ -45,7 +45,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_does_not(name):
 def test_numbers_of_another_picture_are_refused(name, tmp_path):
     other = "lsmdp-spaces" if name != "lsmdp-spaces" else "lsmdp"
     _, saved = make_figure(other, tmp_path / "a.png", options=SMALL[other])
-    with pytest.raises(ValueError, match="has the numbers of"):
+    with pytest.raises(ValueError, match="has numbers of"):
         make_figure(name, tmp_path / "b.png", numbers_from=saved)
 
 

@@ -86,7 +86,7 @@ def test_words_always_cost_and_simulation_agrees():
 
 def test_the_wrong_numbers_are_refused(tmp_path):
     np.savez(tmp_path / "x.npz", a=np.ones(3))
-    with pytest.raises(ValueError, match="has the numbers of"):
+    with pytest.raises(ValueError, match="has numbers of"):
         make_figure(
             "kernel-spectra", tmp_path / "x.png", numbers_from=tmp_path / "x.npz"
         )

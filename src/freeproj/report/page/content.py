@@ -17,7 +17,7 @@ from freeproj.findings.answers import Answer
 from freeproj.findings.claims import ask_analyses, ask_published, ask_runs
 from freeproj.findings.comparing import compare_axes
 from freeproj.findings.facts import StudyFacts, study_facts
-from freeproj.report.figures import FigureSpec
+from freeproj.report.figures import FigureSpec, render
 from freeproj.report.tables import TABLES, make_table
 from freeproj.report.tables.grid import Grid
 from freeproj.storage.saved import Numbers, load_numbers
@@ -51,7 +51,11 @@ class Picture:
 
         The background is transparent, so that the page's own shows, light or dark.
         """
-        drawn = self.png.with_suffix(".svg").read_bytes()
+        svg = self.png.with_suffix(".svg")
+        if svg.exists() and svg.stat().st_mtime_ns >= self.png.stat().st_mtime_ns:
+            drawn = svg.read_bytes()
+        else:  # drawn by `freeproj figure`, as PNG only
+            drawn = render(self.spec, self.numbers, ".png", ".svg")[1]
         # Cut to hundredths of a point, but not below 1, where numbers may scale glyphs.
         shorter = re.sub(rb"\b([1-9]\d*\.\d\d)\d+", rb"\1", drawn)
         return f"data:image/svg+xml;base64,{base64.b64encode(shorter).decode()}"
