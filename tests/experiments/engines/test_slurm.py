@@ -172,7 +172,7 @@ def test_a_job_stopped_by_its_time_limit_resumes_bit_for_bit(one_node, tmp_path)
 @pytest.mark.timeout(3600)
 def test_a_job_killed_without_warning_is_submitted_again(one_node, tmp_path):
     """As at a time limit whose announcement came too late, or with a lost node."""
-    config = read_config("smoke", SETTINGS | {"n_updates": 300, "evaluation.every": 0})
+    config = read_config("smoke", SETTINGS | {"n_updates": 3000, "evaluation.every": 0})
     out, events, killed = tmp_path / "slurm", [], []
 
     def report(event):
