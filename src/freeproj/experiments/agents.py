@@ -134,11 +134,7 @@ def load_agent(source: str | Path) -> LoadedAgent:
         )
     with named_by(path):
         config = config_from(parse_toml(_text(path, "config"), path))
-    agent = load_tree(path, state_shapes(config)[-1].agent)
-    try:
-        card = dict(json.loads(_text(path, "card")))
-    except DAMAGED:
-        raise ValueError(f"{path} has a damaged card; export it again.") from None
+    agent, card = load_tree(path, state_shapes(config)[-1].agent), _card(path)
     check_weights(agent, path, card.get("sha256"))  # 0.2 wrote none
     return LoadedAgent(agent, config, card)
 
@@ -165,6 +161,13 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)
+
+
+def _card(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(_text(path, "card")))
+    except DAMAGED:
+        raise ValueError(f"{path} has a damaged card; export it again.") from None
 
 
 def _text(path: Path, name: str) -> str:
