@@ -67,7 +67,7 @@ def test_the_last_good_checkpoint_stays(tmp_path, monkeypatch):
         raise DivergedError(2, "loss")
 
     module = "freeproj.experiments.run"
-    monkeypatch.setattr(f"{module}.train", train)
+    monkeypatch.setattr(f"{module}.training.train", train)
     monkeypatch.setattr(
         f"{module}.save_tree",
         lambda path, tree, sync: (

@@ -9,7 +9,7 @@ needs gymnax, and loads it on first use. Both generations are understood: steps 
 values (1.0) and of five (0.0.x, where one flag means terminated or out of time).
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from freeproj.adapters.gymnax.own import GymnaxEnv, GymnaxMetaEnv, GymnaxParams, make
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from freeproj.adapters.gymnax.theirs import GymnaxTask
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name == "GymnaxTask":
         from freeproj.adapters.gymnax.theirs import GymnaxTask
 

@@ -79,7 +79,7 @@ def _connect(address: str | None) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         with contextlib.nullcontext() if address else _loopback_only():
-            ray.init(address or "local", include_dashboard=False, **quiet)
+            ray.init(address=address or "local", include_dashboard=False, **quiet)
     except Exception as error:  # Ray raises plain ones too, for instance on a timeout
         why = " ".join(_COLOUR.sub("", str(error)).split())
         text = (
