@@ -11,6 +11,8 @@ import pytest
 
 from fake_study import write_study
 from freeproj.experiments.dataset import read_dataset
+from freeproj.findings.claims import CLAIMS
+from freeproj.report.figures import FIGURES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -89,7 +91,11 @@ def files(tmp_path, monkeypatch):
         (tmp_path / f"{name}.py").write_text(code)
         names.append(name)
         monkeypatch.delitem(sys.modules, name, raising=False)
+    registries = [(each, {*each}) for each in (CLAIMS, FIGURES)]
     yield names
+    for registry, before in registries:  # other tests of this process know none of it
+        for added in registry.keys() - before:
+            del registry[added]
     for name in names:
         sys.modules.pop(name, None)
 
