@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
 
 from freeproj.storage.safetensors import read_safetensors, write_safetensors
 
@@ -22,7 +23,7 @@ def test_arrays_and_texts_come_back(tmp_path):
     path = write_safetensors(tmp_path / "x.safetensors", ARRAYS, {"format": "np"})
     arrays, texts = read_safetensors(path)
     assert texts == {"format": "np"}
-    assert list(arrays) == list(ARRAYS)
+    assert set(arrays) == set(ARRAYS)
     for name, array in ARRAYS.items():
         assert arrays[name].dtype == array.dtype
         assert np.array_equal(arrays[name], array)
@@ -30,11 +31,10 @@ def test_arrays_and_texts_come_back(tmp_path):
 
 
 def test_the_format_is_that_of_the_library(tmp_path):
-    library = pytest.importorskip("safetensors.numpy")
     path = write_safetensors(tmp_path / "x.safetensors", ARRAYS, {"format": "np"})
-    theirs = library.load_file(path)
+    theirs = load_file(path)
     assert all(np.array_equal(theirs[name], ARRAYS[name]) for name in ARRAYS)
-    library.save_file(ARRAYS, tmp_path / "y.safetensors")
+    save_file(ARRAYS, tmp_path / "y.safetensors")
     ours, _ = read_safetensors(tmp_path / "y.safetensors")
     assert all(np.array_equal(ours[name], ARRAYS[name]) for name in ARRAYS)
 

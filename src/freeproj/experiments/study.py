@@ -38,11 +38,11 @@ from pathlib import Path
 from typing import Any
 
 from freeproj.experiments import settings as texts
-from freeproj.experiments.settings import config_from, dotted, flat, run_name
+from freeproj.experiments.settings import config_from, dotted, run_name
 from freeproj.learning.config import TrainConfig
 from freeproj.storage.toml import read_toml
 
-__all__ = ["STUDIES", "Grid", "cell_names", "read_study", "stated_before"]
+__all__ = ["STUDIES", "Grid", "read_study", "stated_before"]
 
 _FOLDER = Path(__file__).parents[1] / "studies"
 STUDIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
@@ -149,19 +149,6 @@ def stated_before(name: str) -> dict[str, str | int]:
     """Return what a shipped study stated beforehand; nothing of any other name."""
     table = read_toml(_FOLDER / f"{name}.toml") if name in STUDIES else {}
     return _stated(table.get("stated", {}))
-
-
-def cell_names(configs: Sequence[TrainConfig]) -> list[str]:
-    """Name each run: task, memory, ℓ, and whatever else differs except the seed."""
-    plain = [flat(config) for config in configs]
-    usual = ("task", "memory", "projection.length", "projection.n_generators", "seed")
-    several = [key for key in plain[0] if len({each[key] for each in plain}) > 1]
-    names = []
-    for config, settings in zip(configs, plain, strict=True):
-        more = [f" {key}={settings[key]}" for key in several if key not in usual]
-        told = f"{'+'.join(config.tasks)} {config.memory} ℓ={config.projection.length}"
-        names.append("".join([told, *more]))
-    return names
 
 
 def _study(table: Mapping[str, Any], folder: Path) -> Grid:

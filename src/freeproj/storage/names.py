@@ -32,8 +32,8 @@ _T = TypeVar("_T")
 # surrogates, separators of lines and paragraphs.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _LIBRARIES = ("click", "equinox", "jax", "jaxlib", "jaxtyping", "jinja2", "matplotlib")
-_LIBRARIES += ("numpy", "optax", "PIL", "pip", "ray", "rich", "scipy", "setuptools")
-_LIBRARIES += ("tensorboardX", "threadpoolctl", "torch", "wandb")
+_LIBRARIES += ("numpy", "optax", "PIL", "pip", "ray", "rich", "safetensors")
+_LIBRARIES += ("scipy", "setuptools", "tensorboardX", "threadpoolctl", "torch", "wandb")
 # What names the modules to import; None: nothing may be imported.
 _SOURCE: ContextVar[str | None] = ContextVar("source", default="")
 _TELL: ContextVar[Callable[[str], None] | None] = ContextVar("tell", default=None)
