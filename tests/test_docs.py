@@ -267,7 +267,7 @@ def test_the_papers_numbers_in_the_text_are_the_stored_ones():
         return f"{PAPER_RESULTS[task, 'RP', 'gru'].raw / 16:.2f}"
 
     text = PAGES["results.md"]
-    assert f"Repeat Previous ({stored('RepeatPrevious')} of a trial" in text
+    assert f"Repeat Previous ({stored('RepeatPrevious')} per trial" in text
     assert f"Higher Lower ({stored('HigherLower')};" in text
 
 

@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 import freeproj
 import write_answer
 from freeproj import cli
 from freeproj.experiments.study import STUDIES, read_study
-from freeproj.findings.labels import map_title, task_title
+from freeproj.findings.labels import map_title, task_title, value_text
 from freeproj.learning.config import TrainConfig
 from freeproj.published import load
 from freeproj.report.figures import FIGURES
@@ -243,6 +244,27 @@ def frame_maps_block() -> str:
     return _table(("agents with a frame", *map(map_title, maps)), rows)
 
 
+def anchor_block() -> str:
+    """Return CartPole in the setting of Lu et al., with and without a frame."""
+    study, rows = load("lu-2023"), []
+    for encoder in study.values("encoder"):
+        runs = study.where(encoder=encoder).runs
+        (record,) = map_records(study.where(encoder=encoder))
+        trials = np.mean(
+            [run.metrics["test/random/trial_returns"][-3:] for run in runs], (0, 1)
+        )
+        rows.append(
+            (
+                value_text("encoder", encoder),
+                *(f"{record.maps[name].mean:.2f}" for name in ("random", "tile")),
+                *(f"{trials[each]:.2f}" for each in (0, -1)),
+                f"{record.maps['zero'].mean:.2f}",
+            )
+        )
+    heads = ("two seeds", "random projections", "tile", "first trial", "last trial")
+    return _table((*heads, "blanked"), rows)
+
+
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "commands": commands_block,
     "all settings": settings_block,
@@ -252,6 +274,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "shipped studies": shipped_block,
     "invariant": invariant_block,
     "frame maps": frame_maps_block,
+    "anchor": anchor_block,
     "short signs": lambda: _rows_of(
         "signs", "Repeat Previous, fixed", "Higher Lower, fixed"
     ),
