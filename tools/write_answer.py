@@ -343,7 +343,7 @@ def context_block() -> str:
     return table(("ℓ", "projection", *trials), rows)
 
 
-def held_out_block() -> str:
+def held_out_block(study: str = "held-out-task") -> str:
     """Return tasks that were not trained on, ℓ = 1 and 4."""
     rows = [
         (
@@ -352,7 +352,7 @@ def held_out_block() -> str:
             *(_estimate(record.maps[name]) for name in ("random", "tile", "zero")),
             f"{record.levels.chance / record.levels.n_trials:.2f}",
         )
-        for record in _records("held-out-task", {})
+        for record in _records(study, {})
     ]
     return table(
         ("held out", "ℓ", "random projections", "tile", "blanked", "chance"), rows
@@ -376,6 +376,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "storage": storage_block,
     "in-context": context_block,
     "held-out": held_out_block,
+    "held-out-popgym": lambda: held_out_block("held-out-task-popgym"),
 }
 
 
