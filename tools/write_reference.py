@@ -256,12 +256,15 @@ def anchor_block() -> str:
         rows.append(
             (
                 value_text("encoder", encoder),
-                *(f"{record.maps[name].mean:.2f}" for name in ("random", "tile")),
+                *(
+                    write_answer._estimate(record.maps[name])
+                    for name in ("random", "tile")
+                ),
                 *(f"{trials[each]:.2f}" for each in (0, -1)),
-                f"{record.maps['zero'].mean:.2f}",
+                write_answer._estimate(record.maps["zero"]),
             )
         )
-    heads = ("two seeds", "random projections", "tile", "first trial", "last trial")
+    heads = ("three seeds", "random projections", "tile", "first trial", "last trial")
     return _table((*heads, "blanked"), rows)
 
 
