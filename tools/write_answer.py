@@ -181,7 +181,7 @@ def paper_block() -> str:
     """Return Table 1 of the paper beside why-table-1: tile, bases redrawn."""
     rows = []
     for (task, method, memory), paper in PAPER_RESULTS.items():
-        length = 1 if method == "RP" else PAPER_LENGTHS[task, memory]
+        length = paper.length
         cell = {"task": task, "memory": memory, "redraw_every": 1}
         found = {
             str(record.settings["projection.family"]): record
@@ -194,7 +194,7 @@ def paper_block() -> str:
                     task_title(task),
                     value_text("memory", memory),
                     f"{method} (ℓ = {length})",
-                    *(f"{each / 16:.2f}" for each in paper),
+                    *(f"{each / 16:.2f}" for each in (paper.mmer, paper.raw)),
                     *(_estimate(each) for each in ours),
                     _estimate(found["haar"].maps["random"]),
                     f"{ours[0].n}",

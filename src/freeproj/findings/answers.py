@@ -5,14 +5,13 @@ cards, the marks in tables, `freeproj compare` and `fp.Study.compare`.
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from freeproj.stats import Judged, Outcome
 
-__all__ = ["HEADROOM", "RETURN", "SHARE", "Answer", "Finding", "amount", "combine"]
-__all__ += ["of_unit", "said"]
+__all__ = ["HEADROOM", "RETURN", "SHARE", "Answer", "Finding", "amount", "of_unit"]
+__all__ += ["said"]
 
 HEADROOM = "share of the headroom"
 RETURN = "return per trial"
@@ -86,15 +85,15 @@ class Answer:
         if self.missing:
             return f"Not answered by these runs: {self.statement} Needs: {self.missing}"
         also = self.also and f"{self.also}."
-        parts = (self._said, self.numbers, self.details, self.power, also)
-        return " ".join(part for part in parts if part)
+        parts = (self.said, self.numbers, self.details, self.power, also)
+        return " ".join(filter(None, parts))
 
     @property
     def headline(self) -> str:
         """One short sentence: what may be said, the number that matters, the limits."""
         if self.status != "answered":
             return self.sentence
-        told = self.short or self._said.rstrip(".")
+        told = self.short or self.said.rstrip(".")
         if not self.short and self.pooled is not None:
             number = f"{amount(self.pooled.mean, self.unit)} {of_unit(self.unit)}"
             none = math.isnan(self.pooled.mean)
@@ -110,10 +109,6 @@ class Answer:
         return replace(
             self, statement=self.statement.removesuffix(".") + end, said=told
         )
-
-    @property
-    def _said(self) -> str:
-        return self.said or said(self.statement, self.outcome)
 
     def __str__(self) -> str:
         basis = f" ({self.selection})" if self.selection else ""
@@ -150,11 +145,3 @@ def of_unit(unit: str) -> str:
     """Say what a difference is a part of."""
     known = {HEADROOM: "of the headroom", SHARE: "of plain agents' return"}
     return known.get(unit, "of a trial's return")
-
-
-def combine(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the outcome of "all of them hold"."""
-    found = set(outcomes)
-    if Outcome.FAILS in found:
-        return Outcome.FAILS
-    return Outcome.HOLDS if found == {Outcome.HOLDS} else Outcome.OPEN

@@ -63,7 +63,7 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     ]
     if not found:
         raise _MissingError(question.needs)
-    (unit, data), looks = _scaled(found), int(dataset.meta.get("looks", 1))
+    (unit, data), looks = _scaled(cells, found), int(dataset.meta.get("looks", 1))
     margin = _margin(question, unit)
     judged = _judged(question, cells, found, data, margin=margin, looks=looks)
     if unit == SHARE:
@@ -126,10 +126,12 @@ def _rule(question: Question, unit: str, looks: int = 1) -> str:
     return text + times * (looks > 1)
 
 
-def _scaled(found: Sequence[Comparison]) -> tuple[str, list[dict[int, float]]]:
+def _scaled(
+    cells: Cells, found: Sequence[Comparison]
+) -> tuple[str, list[dict[int, float]]]:
     """Return the unit of all differences, and each one in it, by seed."""
     shares = [each.whole for each in found]
-    levels = [each.cells.levels(each.key) for each in found]
+    levels = [cells.levels(each.key) for each in found]
     rooms = [each.headroom / each.n_trials for each in levels]
     known = {SHARE: shares, HEADROOM: rooms, RETURN: [1.0] * len(found)}
     unit, scales = next((u, s) for u, s in known.items() if all(x > 0 for x in s))
@@ -146,8 +148,8 @@ def _judged(
     judged = verdict(every, expects, left_out=left_out, pool=not question.each, **more)
     if expects == "same" or judged.outcome is not Outcome.HOLDS:
         return judged
-    for what in {each.contrast.what for each in found}:
-        own = {n: data[n] for n in judged.cells if found[n].contrast.what == what}
+    for what in {each.what for each in found}:
+        own = {n: data[n] for n in judged.cells if found[n].what == what}
         if own and verdict(own, expects).outcome is not Outcome.HOLDS:
             return replace(judged, outcome=Outcome.OPEN)
     return judged
@@ -182,7 +184,7 @@ def _findings(case: Case) -> Iterator[Finding]:
     margin = _margin(case.question, unit)
     thresholds = (-margin, margin) if case.question.expects == "same" else (zero,)
     for place, each in enumerate(case.found):
-        cell, run = case.judged.cells.get(place), each.cells.runs[each.key][0]
+        cell, run = case.judged.cells.get(place), case.cells.runs[each.key][0]
         if cell:
             judged = (cell.outcome, cell.mean, cell.interval, unit, cell.reason)
             yield Finding(each.about, *judged, each.remark, thresholds, cell.n, run)

@@ -12,18 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from freeproj.experiments import measures
 from freeproj.experiments.dataset import Dataset, RunRecord
-from freeproj.experiments.measures import (
-    length_of,
-    map_of,
-    metric_of,
-    score,
-    tested_maps,
-)
+from freeproj.experiments.measures import length_of
 from freeproj.findings.labels import ordered_tasks, settings_text
 from freeproj.findings.numbers import Levels, episode_levels
 
-__all__ = ["Cells", "Keep", "Key", "make_cells"]
+__all__ = ["Cells", "Keep", "Key", "make_cells", "of_protocol"]
 
 _ALWAYS = ("task", "memory", "projection.length")
 # How often, how long and on which maps agents were tested does not describe agents.
@@ -63,7 +58,7 @@ class Cells:
 
     def maps(self, key: Key) -> tuple[str, ...]:
         """Return the test maps that all runs of a cell have returns on."""
-        first, *others = map(tested_maps, self.runs[key])
+        first, *others = map(measures.tested_maps, self.runs[key])
         return tuple(name for name in first if all(name in each for each in others))
 
     def levels(self, key: Key) -> Levels:
@@ -78,12 +73,14 @@ class Cells:
         The test projection may be `train`; by default it is each run's first. Training
         returns are scaled to episodes of as many trials as the tests have.
         """
-        settings = self.runs[key][0].settings
+        runs, settings = self.runs[key], self.runs[key][0].settings
         scale = length_of(settings) / length_of(settings, on)
-        return {
-            run.seed: scale * score(run, metric_of(map_of(run, on)), reduce)
-            for run in self.runs[key]
-        }
+
+        def scored(run: RunRecord) -> float:
+            column = measures.metric_of(measures.map_of(run, on))
+            return scale * measures.score(run, column, reduce)
+
+        return {run.seed: scored(run) for run in runs}
 
     def mean_return(self, on: str, keep: Keep = lambda settings: True) -> float:
         """Return the mean return per trial of all cells with such settings, or nan."""
@@ -116,11 +113,7 @@ class Cells:
         return Cells(self.axes, {k: runs for k, runs in self.runs.items() if keep(k)})
 
     def per_agent(self) -> "Cells":
-        """Leave out how agents were tested; of cells that are then equal, keep one.
-
-        The same agents may have been tested twice, on other maps: the cell with most
-        runs stands for them.
-        """
+        """Leave out how agents were tested; of equal cells keep that with most runs."""
         places = [i for i, axis in enumerate(self.axes) if axis not in _TESTING]
         best: dict[Key, tuple[RunRecord, ...]] = {}
         for key, runs in self.runs.items():
@@ -131,13 +124,8 @@ class Cells:
 
 
 def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
-    """Put runs into cells: those tested under unseen maps on their own task.
-
-    With `task` as the protocol, those tested on a task held out from training.
-    """
-    chosen = dataset.select(
-        lambda run: bool(run.settings.get("evaluation.task")) == (protocol == "task")
-    )
+    """Put the runs of a protocol into cells."""
+    chosen = of_protocol(dataset, protocol)
     known = (*_ALWAYS, "evaluation.task")
     axes = (*_ALWAYS, *(axis for axis in chosen.axes if axis not in known))
     cells: dict[Key, list[RunRecord]] = {}
@@ -150,6 +138,12 @@ def make_cells(dataset: Dataset, protocol: str = "projection") -> Cells:
         cells, key=lambda k: (tasks.index(k[0]), *map(_rank, (k[1], *k[3:], k[2])))
     )
     return Cells(axes, {key: tuple(cells[key]) for key in order})
+
+
+def of_protocol(dataset: Dataset, protocol: str) -> Dataset:
+    """Return the runs tested on their own task (`projection`) or one held out."""
+    held_out = protocol == "task"
+    return dataset.select(lambda r: bool(r.settings.get("evaluation.task")) == held_out)
 
 
 def _rank(value: Any) -> tuple[int, Any]:

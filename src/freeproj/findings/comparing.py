@@ -42,8 +42,7 @@ def compare(
     Args:
         first: settings of one side; a list allows any of its values.
         on: the test projection; by default `dataset.test_map`.
-        expects: `more`, `less` or `same`.
-        margin: for `same`; by default 10 % of the headroom.
+        margin: for `expects = "same"`; by default 10 % of the headroom.
         pool: kinds of agents that may be pooled, such as `projection.family`.
     """
     if first.keys() != second.keys():
@@ -55,9 +54,8 @@ def compare(
             "common scale. Choose a task with where, and compare other settings."
         )
     _check_pool(pool)
-    for side in (first, second):
-        if not len(dataset.where(side)):
-            raise ValueError(f"No run has {dict(side)}.")
+    if lacking := [side for side in (first, second) if not len(dataset.where(side))]:
+        raise ValueError(f"No run has {dict(lacking[0])}.")
     one, other, on = _side(first), _side(second), on or dataset.test_map
     says = "the same as" if expects == "same" else f"{expects} than"
     told = f"Runs with {one} earn {{}} runs with {other} on {map_title(on)}{{}}."
@@ -80,10 +78,7 @@ def compare(
 def compare_along(
     dataset: Dataset, axis: str, reference: Any = None, **how: Any
 ) -> Answer:
-    """Ask whether other values of an axis earn more than one, by default the first.
-
-    An axis that has `none` among its values is compared with that.
-    """
+    """Ask whether values of an axis earn more than one: `none`, else the first."""
     values = dataset.values(axis)
     if reference is None:
         reference = "none" if "none" in values else values[0]
@@ -97,10 +92,7 @@ def compare_along(
 def compare_axes(
     dataset: Dataset, *axes: str, on: str = "", pool: Collection[str] = ()
 ) -> list[Answer]:
-    """Compare the values of axes, by default all, with the first; kinds apart.
-
-    Tasks are not compared with each other: their returns have no common scale.
-    """
+    """Compare the values of axes, by default all but tasks, with the first."""
     found = []
     for axis in axes or [each for each in dataset.axes if each not in _TASKS]:
         dataset.values(axis)  # refuses a name that no run has
@@ -171,10 +163,9 @@ def _apart(
 
 
 def _check_pool(pool: Collection[str]) -> None:
-    for each in pool:
-        if each not in _KINDS:
-            known = ", ".join(_KINDS)
-            raise ValueError(f"`pool` takes kinds of agents: {known}; got {each!r}.")
+    if unknown := [each for each in pool if each not in _KINDS]:
+        known = f"{', '.join(_KINDS)}; got {unknown[0]!r}"
+        raise ValueError(f"`pool` takes kinds of agents: {known}.")
 
 
 def _own(statement: str, contrasts: tuple[Contrast, ...], **more: Any) -> Question:

@@ -5,13 +5,13 @@ All numbers here are returns per trial. Nothing is decided in this module.
 
 import collections
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from freeproj.findings.cells import Cells, Key
 from freeproj.findings.labels import axis_name, map_title, settings_text, value_text
-from freeproj.findings.questions import Contrast, Settings
+from freeproj.findings.questions import Contrast
 from freeproj.stats.paired import Audit, audit, differences, half_choice
 
 __all__ = ["AUDIT", "Comparison", "comparisons", "uses_observation"]
@@ -23,30 +23,24 @@ AUDIT = 0.02  # of the headroom: blanking that changes less does not count
 class Comparison:
     """One difference of a contrast: what it is about, by seed, and whose it is."""
 
-    contrast: Contrast
-    cells: Cells
+    what: str  # is subtracted from what: the contrast's
     on: str  # the test projection
     key: Key  # the first side's configuration
-    about: str
     gaps: Mapping[int, float]  # return per trial, by seed
+    about: str
     agents: tuple[Key, ...] = ()  # all that take part, where agents are compared
     remark: str = ""
     whole: float = math.nan  # the second side, from the floor, if a share is asked
 
 
 def comparisons(contrast: Contrast, cells: Cells, on: str) -> list[Comparison]:
-    """Return the differences of a contrast in every configuration that has both sides.
-
-    The test projection is the question's, unless the contrast names another.
-    """
+    """Return the differences of a contrast in every configuration with both sides."""
     first = cells.where(lambda key: contrast.first(cells.runs[key][0].settings))
     sides = _Sides(contrast, cells, first, contrast.on or on)
     if contrast.along:
         found = sides.along()
-    elif contrast.second is not None:
-        found = sides.between(contrast.second)
     else:
-        found = map(sides.single, first.runs)
+        found = sides.between() if contrast.second else map(sides.single, first.runs)
     return [each for each in found if each.gaps]
 
 
@@ -81,39 +75,33 @@ class _Sides:
 
     def single(self, key: Key) -> Comparison:
         """Compare a configuration with itself on another projection, or with chance."""
-        contrast, cells = self.contrast, self.cells
-        told = contrast.on or contrast.minus not in ("chance", "zero")
-        about = cells.label(key) + f", {contrast.what}" * bool(told)
-        trained = cells.where(lambda each: each == key).mean_return("train")
-        known = not math.isnan(trained)
-        remark = f"In {map_title('train')}: {trained:z.2f} a trial." if known else ""
-        gaps = self._earn(key)
-        return Comparison(contrast, cells, self.on, key, about, gaps, (), remark)
+        trained = self.cells.where(lambda each: each == key).mean_return("train")
+        remark = f"In {map_title('train')}: {trained:z.2f} a trial."
+        found = self._comparison(key, self._earn(key), ())
+        return found if math.isnan(trained) else replace(found, remark=remark)
 
     def along(self) -> Iterator[Comparison]:
         """Compare the other values of an axis with the reference."""
-        contrast, cells, axis = self.contrast, self.cells, self.contrast.along
-        families = self.first.families(axis) if axis in cells.axes else {}
+        contrast, axis = self.contrast, self.contrast.along
+        families = self.first.families(axis) if axis in self.cells.axes else {}
         for values in families.values():
             plain = values.get(contrast.reference)
             others = {value: key for value, key in values.items() if key != plain}
-            agents = () if contrast.minus else tuple(values.values())
+            agents = tuple(values.values())
             if plain is None or not others:
                 continue
             if contrast.chosen:
                 yield from self._chosen(plain, others, agents)
                 continue
             for key in others.values():
-                told = bool(contrast.minus or contrast.on)
-                about = cells.label(key) + f", {contrast.what}" * told
                 gaps = differences(self._earn(key), self._earn(plain))
-                yield Comparison(contrast, cells, self.on, key, about, gaps, agents)
+                yield self._comparison(key, gaps, agents)
 
-    def between(self, chosen: Callable[[Settings], bool]) -> Iterator[Comparison]:
-        """Compare every configuration with its partner among the chosen ones."""
+    def between(self) -> Iterator[Comparison]:
+        """Compare every configuration with its partner on the second side."""
         cells, partners = self.cells, collections.defaultdict(list)
         for key, runs in cells.runs.items():
-            if chosen(runs[0].settings):
+            if self.contrast.second and self.contrast.second(runs[0].settings):
                 partners[self._matched(key)].append(key)
         for key in self.first.runs:
             others = [each for each in partners[self._matched(key)] if each != key]
@@ -125,6 +113,16 @@ class _Sides:
                 )
             if others:
                 yield self._pair(key, others[0])
+
+    def _comparison(
+        self, key: Key, gaps: Mapping[int, float], agents: tuple[Key, ...], **more: Any
+    ) -> Comparison:
+        what, on, minus = self.contrast.what, self.contrast.on, self.contrast.minus
+        told = on or minus not in ("", "chance", "zero")
+        about = self.cells.label(key) + f", {what}" * bool(told)
+        agents = () if minus else agents  # another projection may be the blanked one
+        known = {"about": about, "agents": agents, **more}
+        return Comparison(what, self.on, key, gaps, **known)
 
     def _earn(self, key: Key) -> dict[int, float]:
         """Return what a configuration earns per trial, minus what it is compared to."""
@@ -141,15 +139,16 @@ class _Sides:
         self, plain: Key, others: Mapping[Any, Key], agents: tuple[Key, ...]
     ) -> Iterator[Comparison]:
         """Yield what each half's choice earns on the other half, a comparison each."""
-        contrast, cells, axis = self.contrast, self.cells, self.contrast.along
+        axis = self.contrast.along
         options = {value: self._earn(key) for value, key in others.items()}
         found = half_choice(options, self._earn(plain))
         seeds = list(found.gains)
         for half, value in enumerate(found.choices):
             chosen = f"{axis_name(axis)} = {value_text(axis, value)}"
-            about = f"{cells.label(plain, axis)}, {chosen} chosen on half {half + 1}"
+            of = self.cells.label(plain, axis)
             gaps = {seed: found.gains[seed] for seed in seeds[1 - half :: 2]}
-            yield Comparison(contrast, cells, self.on, plain, about, gaps, agents)
+            about = f"{of}, {chosen} chosen on half {half + 1}"
+            yield self._comparison(plain, gaps, agents, about=about)
 
     def _pair(self, key: Key, other: Key) -> Comparison:
         contrast, cells, share = self.contrast, self.cells, self.contrast.share
@@ -164,8 +163,7 @@ class _Sides:
         told = {*self.first.varied(), *contrast.match}
         known = {a: v for a, v in cells.settings(key).items() if a in told}
         about = f"{settings_text(known)}: {contrast.what}"
-        agents = () if contrast.minus else (key, other)
-        return Comparison(contrast, cells, self.on, key, about, gaps, agents, "", mean)
+        return self._comparison(key, gaps, (key, other), about=about, whole=mean)
 
     def _matched(self, key: Key) -> tuple:
         task, get = self.cells.task(key), self.cells.get

@@ -6,9 +6,8 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from types import SimpleNamespace
 from typing import Any
-
-import numpy as np
 
 from freeproj import __version__
 from freeproj.experiments.dataset import Dataset
@@ -18,33 +17,15 @@ from freeproj.findings.cells import make_cells
 from freeproj.findings.labels import axis_name, map_title, run_counts, value_text
 from freeproj.learning.config import TrainConfig
 
-__all__ = ["StudyFacts", "differences_from_paper", "study_facts", "versions"]
+__all__ = ["differences_from_paper", "study_facts", "versions"]
 
 # Settings that a study varies: they do not count as differences from the paper.
 _SHAPE = {f"projection.{name}" for name in ("length", "n_generators", "input_dim")}
 _VARIED = {"task", "memory", "seed", *_SHAPE}
 
 
-@dataclasses.dataclass(frozen=True)
-class StudyFacts:
-    """A dataset in numbers."""
-
-    runs: str  # counted by health; those that are not finished are named
-    n_runs: int
-    n_finished: int
-    axes: tuple[tuple[str, str], ...]  # what tells cells apart: name, values
-    seeds: tuple[int, int]  # of the cell with fewest and with most
-    trials: tuple[int, int]  # of an episode, fewest and most
-    updates: tuple[int, int]  # done, of the shortest and the longest run
-    n_steps: int  # of all environments of all runs
-    seconds: float  # of training, summed over runs; nan if unknown
-    maps: tuple[str, ...]  # that runs are scored on
-    differences: tuple[tuple[str, str, str], ...]  # setting, here, in the paper
-    shows_reward: bool  # to some agents, which the paper's never see
-
-
-def study_facts(dataset: Dataset) -> StudyFacts:
-    """Return the facts about a dataset's runs; there must be at least one run."""
+def study_facts(dataset: Dataset) -> SimpleNamespace:
+    """Return a dataset in numbers, as the page shows it; spans are least and most."""
     runs = dataset.runs
     groups = [make_cells(dataset, protocol) for protocol in ("projection", "task")]
     axes = [a for a in dataset.axes if any(a in cells.axes for cells in groups)]
@@ -55,17 +36,17 @@ def study_facts(dataset: Dataset) -> StudyFacts:
     per_update = [int(s.get("n_envs", 0)) * int(s.get("n_steps", 0)) for s in settings]
     seconds = [run.seconds for run in runs if not math.isnan(run.seconds)]
     values = {a: [value_text(a, value) for value in dataset.values(a)] for a in axes}
-    return StudyFacts(
+    return SimpleNamespace(
         runs=run_counts(dataset),
         n_runs=len(runs) + len(dataset.set_aside),
         n_finished=dataset.n_finished,
         axes=tuple((axis_name(axis), ", ".join(values[axis])) for axis in axes),
-        seeds=(min(seeds), max(seeds)),
-        trials=(min(trials), max(trials)),
-        updates=(min(updates), max(updates)),
+        seeds=(min(seeds), max(seeds)),  # of a cell
+        trials=(min(trials), max(trials)),  # of an episode
+        updates=(min(updates), max(updates)),  # of a run, those done
         n_steps=sum(n * steps for n, steps in zip(updates, per_update, strict=True)),
-        seconds=float(np.sum(seconds)) if seconds else math.nan,
-        maps=tuple(dict.fromkeys(map_title(map_of(run)) for run in runs)),
+        seconds=sum(seconds) if seconds else math.nan,  # of training
+        maps=list(dict.fromkeys(map_title(map_of(run)) for run in runs)),
         differences=differences_from_paper(settings),
         shows_reward=any(each.get("previous_reward") for each in settings),
     )
@@ -74,7 +55,7 @@ def study_facts(dataset: Dataset) -> StudyFacts:
 def differences_from_paper(
     settings: Sequence[Mapping[str, Any]],
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return the settings that are not the paper's, with both values, as texts."""
+    """Return the settings that are not the paper's: name, value here, the paper's."""
     paper = dotted(dataclasses.asdict(TrainConfig())) | {"projection.n_words": 256}
     found = []
     for name, expected in paper.items():

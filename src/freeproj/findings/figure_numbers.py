@@ -13,8 +13,8 @@ from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import length_of, map_of, metric_of
 from freeproj.findings.cells import Cells, Key, make_cells
 from freeproj.findings.labels import map_title, settings_text
-from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS
-from freeproj.findings.selection import Kind, of_kind, stored
+from freeproj.findings.numbers import PAPER_RESULTS
+from freeproj.findings.selection import haar_and_qr, stored
 from freeproj.stats.intervals import Band, Summary, band, summarise
 
 __all__ = ["MAPS", "curve_numbers", "map_numbers", "need_runs", "paper_numbers"]
@@ -40,14 +40,11 @@ def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
 def curve_numbers(
     cells: Cells, split: str = "test", on: str = "", over: str = "updates"
 ) -> dict[str, np.ndarray]:
-    """Return held-out (`test`) or training (`train`) returns over updates or `steps`.
-
-    The test projection is by default each run's first one.
-    """
+    """Return held-out (`test`) or `train` returns over updates or `steps`."""
 
     def values(run: RunRecord) -> tuple[np.ndarray, np.ndarray]:
         name = metric_of("train" if split == "train" else map_of(run, on))
-        column = np.asarray(run.metrics.get(name, np.full(len(run.updates), np.nan)))
+        column = run.metrics.get(name, np.full(len(run.updates), np.nan))
         column = column * length_of(run.settings) / length_of(run.settings, split)
         places = run.updates if over == "updates" else run.metrics[over].astype(int)
         return places, column
@@ -71,10 +68,7 @@ def trial_numbers(cells: Cells) -> dict[str, np.ndarray]:
 
 def why_cells(dataset: Dataset) -> Cells:
     """Return the cells of uncorrected QR and Haar that were tested on several maps."""
-    runs = of_kind(dataset, Kind.NO_REWARD, Kind.RAW_QR, maps=("minus_tile",))
-    runs = runs.select(lambda run: not run.settings.get("previous_reward", False))
-    cells = make_cells(runs).per_agent()
-    cells = cells.where(lambda key: _family(cells, key) in ("haar", "qr"))
+    cells = make_cells(haar_and_qr(dataset, "minus_tile")).per_agent()
     panels = {key: (cells.task(key), _setting(cells, key)) for key in cells.runs}
     raw = {panels[key] for key in cells.runs if _family(cells, key) == "qr"}
     if raw:  # Haar stands beside uncorrected QR, not alone
@@ -120,17 +114,16 @@ def paper_numbers(cells: Cells) -> dict[str, np.ndarray]:
     """Return the paper's raw returns per trial (of 16): task, memory, ℓ, value."""
     pairs = {(cells.task(k), str(cells.get(k, "memory"))): None for k in cells.runs}
     rows = [
-        (task, memory, 1 if name == "RP" else PAPER_LENGTHS[task, memory], found.raw)
+        (task, memory, found)
         for task, memory in pairs
         for name in ("RP", "FRP")
         if (found := PAPER_RESULTS.get((task, name, memory)))
     ]
-    tasks, memories, lengths, returns = zip(*rows, strict=True) if rows else [()] * 4
     return {
-        "paper_task": np.array(tasks, str),
-        "paper_memory": np.array(memories, str),
-        "paper_length": np.array(lengths, int),
-        "paper_mean": np.array([each / 16 for each in returns], float),
+        "paper_task": np.array([task for task, _, _ in rows], str),
+        "paper_memory": np.array([memory for _, memory, _ in rows], str),
+        "paper_length": np.array([found.length for *_, found in rows], int),
+        "paper_mean": np.array([found.raw / 16 for *_, found in rows], float),
     }
 
 

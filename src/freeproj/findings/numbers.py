@@ -22,6 +22,7 @@ class PaperResult(NamedTuple):
 
     mmer: float
     raw: float
+    length: int  # of words: 1 for RP
 
 
 _PAPER = tomllib.loads(Path(__file__).with_name("paper.toml").read_text("utf-8"))
@@ -34,12 +35,10 @@ PAPER_TASKS = tuple(_PAPER)
 PAPER_LENGTHS = {place: int(rows["length"]) for place, rows in _ROWS.items()}
 # (task, "RP" or "FRP", memory): the row of Table 1.
 PAPER_RESULTS = {
-    (task, name, memory): PaperResult(rows[name][0], rows[name][4])
+    (task, name, memory): PaperResult(rows[name][0], rows[name][4], length)
     for (task, memory), rows in _ROWS.items()
-    for name in ("RP", "FRP")
+    for name, length in (("RP", 1), ("FRP", int(rows["length"])))
 }
-
-_FLASH_CARDS = ("FlashCards", "freeproj.envs.flash_cards:FlashCards")
 
 
 class Levels(NamedTuple):
@@ -62,7 +61,7 @@ def episode_levels(task: str, n_trials: int, fresh_start: bool = False) -> Level
 
     With a fresh start every trial starts anew, so each is as hard as the first.
     """
-    if task in _FLASH_CARDS:
+    if task in ("FlashCards", "freeproj.envs.flash_cards:FlashCards"):
         # Cards are drawn independently, one suit of four: who does not see the card is
         # right once in four, whatever the rewards were; who knows the suits, always.
         guess, best = -0.5 * n_trials, float(n_trials)

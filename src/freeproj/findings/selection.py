@@ -9,15 +9,16 @@ an equal number of words, as in the paper, or at an equal number of stored matri
 """
 
 import collections
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset, RunRecord
 from freeproj.experiments.measures import tested_maps
+from freeproj.findings.cells import Keep
 
-__all__ = ["Kind", "equal_storage", "equal_words", "kind", "of_kind", "played"]
-__all__ += ["stored"]
+__all__ = ["ORDINARY", "Kind", "arm", "equal_storage", "equal_words", "haar_and_qr"]
+__all__ += ["kind", "of_kind", "played", "stored"]
 
 _WORDS, _MATRICES = "projection.n_words", "projection.n_generators"
 _SHAPE = ("seed", "projection.length", _WORDS, _MATRICES)
@@ -30,8 +31,12 @@ class Kind(StrEnum):
     REWARD = "reward"
     IN_CONTEXT = "in context"
     RAW_QR = "uncorrected QR"
+    RAW_QR_REWARD = "uncorrected QR, reward"
     FRAME = "frame"
     CONTROL = "control arm"
+
+
+ORDINARY = (Kind.NO_REWARD, Kind.REWARD, Kind.IN_CONTEXT)
 
 
 def kind(settings: Mapping[str, Any]) -> Kind:
@@ -40,41 +45,56 @@ def kind(settings: Mapping[str, Any]) -> Kind:
         return Kind.CONTROL
     if settings.get("encoder", "none") != "none":
         return Kind.FRAME
+    rewarded = settings.get("previous_reward", False)
     if settings.get("projection.family", "haar") == "qr":
-        return Kind.RAW_QR
-    if not settings.get("previous_reward", False):
-        return Kind.NO_REWARD
+        return Kind.RAW_QR_REWARD if rewarded else Kind.RAW_QR
     fresh = settings.get("trials", "same_start") == "fresh_start"
-    return Kind.IN_CONTEXT if fresh else Kind.REWARD
+    return (Kind.IN_CONTEXT if fresh else Kind.REWARD) if rewarded else Kind.NO_REWARD
 
 
-def of_kind(dataset: Dataset, *kinds: Kind, maps: tuple[str, ...] = ()) -> Dataset:
-    """Return the runs of these kinds that were tested on these maps.
+def _every(settings: Mapping[str, Any]) -> bool:
+    return True
+
+
+def arm(settings: Mapping[str, Any]) -> str:
+    """Return what an agent has instead of a trained projection; "" is none of these.
+
+    `plain` and `none` are what control arms see, a frame may be trained on one
+    projection; agents without a frame are RP or FRP.
+    """
+    if kind(settings) is Kind.CONTROL:
+        return str(settings["observation"])
+    encoder = settings.get("encoder", "none")
+    if encoder == "frame":
+        one = (settings.get(each) for each in ("redraw_every", "projection.n_words"))
+        return "frame, one projection" if (*one,) == (0, 1) else "frame"
+    if encoder == "none" and settings.get("projection.family", "haar") == "haar":
+        return "FRP" if settings["projection.length"] > 1 else "RP"
+    return ""
+
+
+def of_kind(
+    dataset: Dataset, *kinds: Kind, maps: Collection[str] = (), keep: Keep = _every
+) -> Dataset:
+    """Return the runs of these kinds, tested on these maps, with such settings.
 
     Runs that are there for a comparison at equal storage only are left out: that is a
     question of its own; so are those tested on a task that they did not train on.
     """
-    found = dataset.select(
-        lambda run: (
-            kind(run.settings) in kinds
-            and not run.settings.get("evaluation.task")
-            and set(maps) <= set(tested_maps(run))
-        )
-    )
-    return equal_words(found)
+    return equal_words(_chosen(dataset, kinds, maps, keep))
 
 
-def stored(dataset: Dataset, *maps: str) -> Dataset:
+def haar_and_qr(dataset: Dataset, *maps: str) -> Dataset:
+    """Return the runs with matrices of these two kinds that never see a reward."""
+    found = of_kind(dataset, Kind.NO_REWARD, Kind.RAW_QR, maps=maps)
+    families = ("haar", "qr", None)
+    return found.select(lambda run: run.settings.get("projection.family") in families)
+
+
+def stored(dataset: Dataset, maps: Collection[str] = ()) -> Dataset:
     """Return the runs with fixed matrices, n the same for several word lengths."""
-    others = (Kind.RAW_QR, Kind.CONTROL, Kind.FRAME)
-    found = dataset.select(
-        lambda run: (
-            run.settings.get("redraw_every", 1) == 0
-            and kind(run.settings) not in others
-            and set(maps) <= set(tested_maps(run))
-        )
-    )
-    return equal_storage(found)
+    kept = _chosen(dataset, ORDINARY, maps, lambda s: s.get("redraw_every", 1) == 0)
+    return equal_storage(kept)
 
 
 def played(dataset: Dataset) -> set[str]:
@@ -92,6 +112,19 @@ def equal_words(dataset: Dataset) -> Dataset:
     """Return the runs that are not there for a comparison at equal storage only."""
     stored, words = _lengths(dataset, _MATRICES), _lengths(dataset, _WORDS)
     return dataset.select(lambda run: len(words[run]) > 1 or len(stored[run]) < 2)
+
+
+def _chosen(
+    dataset: Dataset, kinds: Collection[Kind], maps: Collection[str], keep: Keep
+) -> Dataset:
+    return dataset.select(
+        lambda run: (
+            kind(run.settings) in kinds
+            and not run.settings.get("evaluation.task")
+            and {*maps} <= {*tested_maps(run)}
+            and keep(run.settings)
+        )
+    )
 
 
 def _lengths(dataset: Dataset, axis: str) -> dict[RunRecord, set[Any]]:

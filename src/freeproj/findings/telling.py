@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.findings.answers import RETURN, SHARE, amount, combine, of_unit
+from freeproj.findings.answers import RETURN, SHARE, amount, of_unit
 from freeproj.findings.cells import Cells
 from freeproj.findings.contrasts import Comparison
 from freeproj.findings.labels import seeds_text, task_title, value_text
 from freeproj.findings.questions import MARGIN, Contrast, Question
 from freeproj.stats import LEVEL, Judged, Outcome, Verdict, pooled_mean, seeds_needed
+from freeproj.stats.verdicts import combine
 
 __all__ = ["Case", "basis_text", "margin_text", "numbers_text", "power_text"]
 __all__ += ["selection_text", "short_task", "short_text"]
@@ -42,7 +43,7 @@ class Case:
     @property
     def tasks(self) -> list[str]:
         """The task of each comparison."""
-        return [each.cells.task(each.key) for each in self.found]
+        return [self.cells.task(each.key) for each in self.found]
 
     @property
     def by_task(self) -> dict[str, list[Judged]]:
@@ -79,10 +80,7 @@ def numbers_text(case: Case) -> str:
 
 
 def short_text(case: Case, values: Mapping[str, str]) -> str:
-    """Fill the question's short form of this outcome; empty where a number is lacking.
-
-    The values are the question's own, beside those of every question.
-    """
+    """Fill the short form of this outcome; empty where it lacks a number."""
     template = case.question.short.get(str(case.judged.outcome), "")
     known = {**_known(case), **values}
     fields = [name for _, name, _, _ in string.Formatter().parse(template) if name]

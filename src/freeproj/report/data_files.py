@@ -23,10 +23,7 @@ _FORMATS = (".npy", ".npz", ".csv")
 def read_matrix(
     path: str | Path, array: str | None = None
 ) -> Float[np.ndarray, "rows columns"]:
-    """Return the file's matrix in float64; every entry is a finite real number.
-
-    An .npz file of several arrays needs the name of one.
-    """
+    """Return the file's matrix in float64; of several arrays that with this name."""
     matrix = read_numbers(path, array)
     if matrix.ndim != 2:
         raise ValueError(

@@ -6,8 +6,7 @@
     study.compare({"projection.length": 4}, {"projection.length": 1})
     study.plot()
 
-All methods refer to axes, the settings that differ between the runs. How a study is
-written down and carried out is in `experiments.study`.
+Axes are the settings that differ between the runs.
 """
 
 import html
@@ -60,11 +59,9 @@ class StudyTable:
         return "\n".join([f"{self.metric}, mean over seeds", *rows])
 
     def _repr_html_(self) -> str:
-        rows = ""
-        for i, line in enumerate(self._lines()):
-            tag = "td" if i else "th"
-            cells = (f"<{tag}>{html.escape(cell)}</{tag}>" for cell in line)
-            rows += f"<tr>{''.join(cells)}</tr>"
+        head, *lines = ([html.escape(cell) for cell in line] for line in self._lines())
+        rows = "".join(f"<tr><td>{'</td><td>'.join(line)}</td></tr>" for line in lines)
+        rows = f"<tr><th>{'</th><th>'.join(head)}</th></tr>{rows}"
         told = f"{html.escape(self.metric)}, mean over seeds with 95 % interval"
         return f"<p>{told}</p><table>{rows}</table>"
 
@@ -78,11 +75,7 @@ class StudyTable:
 
 
 class Study:
-    """The runs of one or several folders, and what may be said about them.
-
-    Args:
-        sources: folders of runs, files of a dataset, or `published:NAME`; or a dataset.
-    """
+    """The runs of folders, files, `published:NAME` or a dataset; what they say."""
 
     def __init__(self, *sources: str | Path | Dataset):
         (first, *more) = sources or ("runs",)
@@ -137,9 +130,8 @@ class Study:
     def compare(self, first: Settings, second: Settings, **how: Any) -> Answer:
         """Ask whether `first` earns more than `second`, by pairs of equal seeds.
 
-        Both sides are settings, e.g. `{"projection.length": 4}`; all other axes are the
-        configurations that are compared. Further arguments (`on`, `expects`, `margin`,
-        `pool`) are those of `findings.comparing.compare`.
+        Both sides are settings, e.g. `{"projection.length": 4}`; further arguments
+        (`on`, `expects`, `margin`, `pool`) are those of `findings.comparing.compare`.
         """
         return compare(self.dataset, first, second, **how)
 

@@ -53,11 +53,7 @@ def smallest_effect(
 
 
 def seeds_needed(effect: float, sd: float, n_cells: int = 1, **how: Any) -> int | None:
-    """Return how many seeds find an effect, or with `same` show a margin to hold.
-
-    None if not even a hundred thousand would do. The arguments are otherwise those of
-    `smallest_effect`.
-    """
+    """Return how many seeds have this `smallest_effect`; None if 100,000 have not."""
     if not effect > 0 or math.isnan(sd):
         return None
 

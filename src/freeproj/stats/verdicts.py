@@ -22,15 +22,15 @@ p-value p, corrected p*, has level 1 - 0.05 p/p*: it decides exactly if p* ≤ 0
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from freeproj.stats.intervals import FEWEST_SEEDS, Interval
 from freeproj.stats.paired import BySeed, Cell, Mean, mean_of, pooled_mean
 
-__all__ = ["EXPECTS", "LEVEL", "Judged", "Outcome", "Verdict", "holm", "rule_text"]
-__all__ += ["verdict"]
+__all__ = ["EXPECTS", "LEVEL", "Judged", "Outcome", "Verdict", "combine", "holm"]
+__all__ += ["rule_text", "verdict"]
 
 LEVEL = 0.05  # how often a statement about one question may be wrong
 EXPECTS = ("more", "less", "same")
@@ -116,16 +116,20 @@ def verdict(
         for cell, mean in means.items()
     }
     pooled = _judge(whole, of_pool, expects, margin)
-    outcomes = {each.outcome for each in judged.values()}
-    decides = {pooled.outcome} if pool else set()
-    outcome = Outcome.OPEN
-    if Outcome.FAILS in outcomes | decides:
-        outcome = Outcome.FAILS
-    elif outcomes == {Outcome.HOLDS} or (
-        expects != "same" and Outcome.HOLDS in decides
-    ):
-        outcome = Outcome.HOLDS
+    outcome = combine(each.outcome for each in judged.values())
+    # The pool may settle what cells leave open, except that all of them are the same.
+    settles = pool and (expects != "same" or pooled.outcome is Outcome.FAILS)
+    if settles and outcome is Outcome.OPEN:
+        outcome = pooled.outcome
     return Verdict(outcome, pooled, judged, tuple(left_out))
+
+
+def combine(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of "all of them hold"."""
+    found = set(outcomes)
+    if Outcome.FAILS in found:
+        return Outcome.FAILS
+    return Outcome.HOLDS if found == {Outcome.HOLDS} else Outcome.OPEN
 
 
 def holm(p_values: Mapping[Cell, float]) -> dict[Cell, float]:

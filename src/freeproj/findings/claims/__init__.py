@@ -74,10 +74,7 @@ def ask_apart(name: str, question: Question, dataset: Dataset) -> dict[str, Answ
 
 
 def ask_published(studies: Iterable[Dataset] | None = None) -> dict[str, Answer]:
-    """Return each question's answer from the study that it names.
-
-    By default from those that ship; questions to studies not given are left out.
-    """
+    """Return each question's answer from its study, of those given or that ship."""
     asked, found = _questions(), {}
     if studies is None:
         wanted = {each.study for each in asked.values() if each.study}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.findings.answers import Answer, Finding, combine
+from freeproj.findings.answers import Answer, Finding, said
 from freeproj.findings.claims.texts import TEXTS
-from freeproj.stats import LEVEL, Outcome
+from freeproj.stats.verdicts import LEVEL, Outcome, combine
 from freeproj.storage.saved import Numbers
 
 __all__ = ["effective_dimension_falls", "longer_words_help_lsmdp", "theory_matches"]
@@ -53,6 +53,7 @@ def _answer(name: str, found: list[Finding], **values: Any) -> Answer:
     """Return the answer whose texts are in `questions.toml`."""
     outcome = combine(finding.outcome for finding in found)
     parts = TEXTS[name] | {"numbers": TEXTS[name]["numbers"].format(**values)}
+    parts["said"] = said(parts["statement"], outcome)
     return Answer(name, outcome=outcome, findings=tuple(found), **parts)
 
 

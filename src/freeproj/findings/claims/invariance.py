@@ -9,10 +9,11 @@ import functools
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
-from freeproj.findings.cells import Cells, Keep
+from freeproj.findings.cells import Cells, Keep, of_protocol
 from freeproj.findings.claims.texts import earned, earned_along, stated
 from freeproj.findings.claims.training import pairs
-from freeproj.findings.questions import Contrast, Settings
+from freeproj.findings.questions import Contrast
+from freeproj.findings.selection import arm
 from freeproj.findings.telling import short_task
 
 __all__ = ["QUESTIONS"]
@@ -20,21 +21,8 @@ __all__ = ["QUESTIONS"]
 _MATCH = ("task", "memory", "projection.dim", "trials", "previous_reward", "n_trials")
 
 
-def _arm(settings: Settings) -> str:
-    """Return the arm that a run with these settings belongs to; "" is none of them."""
-    sees, encoder = settings.get("observation"), settings.get("encoder", "none")
-    if sees not in (None, "projected"):
-        return str(sees)
-    if encoder == "frame":
-        one = (settings.get(each) for each in ("redraw_every", "projection.n_words"))
-        return "frame, one projection" if (*one,) == (0, 1) else "frame"
-    if encoder == "none" and settings.get("projection.family", "haar") == "haar":
-        return "FRP" if settings["projection.length"] > 1 else "RP"
-    return ""
-
-
 def _are(*arms: str) -> Keep:
-    return lambda settings: _arm(settings) in arms
+    return lambda settings: arm(settings) in arms
 
 
 _FRAMED = _are("frame", "frame, one projection")
@@ -43,13 +31,9 @@ _FRAME, _PLAIN, _ORDINARY = _are("frame"), _are("plain"), _are("RP", "FRP")
 
 def _arms(dataset: Dataset) -> Dataset:
     """Return all arms of the tasks that some frame agent was trained on."""
-    own = _trained_on(dataset)
+    own = of_protocol(dataset, "projection")
     tasks = {run.settings["task"] for run in own.runs if _FRAMED(run.settings)}
     return own.select(lambda run: run.settings["task"] in tasks)
-
-
-def _trained_on(dataset: Dataset) -> Dataset:
-    return dataset.select(lambda run: not run.settings.get("evaluation.task"))
 
 
 def _only_frames(dataset: Dataset) -> Dataset:
@@ -79,7 +63,8 @@ def _pairs(first: Keep, second: Keep, on: str, form: str, cells: Cells) -> dict:
 
 def _in_dimensions(keep: Keep, dataset: Dataset) -> Dataset:
     """Return the runs of such agents whose tasks were run at several d."""
-    chosen = _trained_on(dataset).select(lambda run: keep(run.settings))
+    own = of_protocol(dataset, "projection")
+    chosen = own.select(lambda run: keep(run.settings))
     groups = chosen.group_by("task") if chosen.runs else {}
     several = {t for (t,), g in groups.items() if len(g.values("projection.dim")) > 1}
     return chosen.select(lambda run: run.settings["task"] in several)

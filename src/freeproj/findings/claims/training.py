@@ -3,20 +3,22 @@
 Each is a declaration; `ask` answers it. What they say is in `questions.toml`.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from freeproj.experiments.dataset import Dataset, RunRecord
-from freeproj.experiments.measures import last, tested_maps
-from freeproj.findings.cells import Cells, Keep
+from freeproj.experiments.dataset import Dataset
+from freeproj.experiments.measures import last
+from freeproj.findings import selection
+from freeproj.findings.cells import Cells, Keep, of_protocol
 from freeproj.findings.claims.texts import earned, earned_along, stated
 from freeproj.findings.labels import map_title, number_text
 from freeproj.findings.numbers import PAPER_RESULTS
 from freeproj.findings.questions import Contrast, Settings
-from freeproj.findings.selection import Kind, kind, of_kind, played, stored
+from freeproj.findings.selection import Kind, of_kind, played
 
 __all__ = ["QUESTIONS", "pairs", "tile_pair"]
 
@@ -29,7 +31,7 @@ _TO_BLANKED = (Contrast(what="random projections minus blanked", minus="zero"),)
 _TO_CHANCE = (Contrast(what="random projections minus chance", minus="chance"),)
 _FROM_CHANCE = (Contrast(what="task held out, minus chance", minus="chance"),)
 _SEEING = (Kind.NO_REWARD, Kind.REWARD)
-_UNREWARDED = (Kind.NO_REWARD, Kind.RAW_QR)  # of the latter those without reward
+_UNREWARDED = (Kind.NO_REWARD, Kind.RAW_QR)
 
 
 def _with(**wanted: Any) -> Keep:
@@ -47,24 +49,13 @@ def _with(**wanted: Any) -> Keep:
     return keep
 
 
-_QR, _RP, _RP_WITH_QR = (
-    _with(family="qr"),
-    _with(length=1),
-    _with(family="qr", length=1),
-)
+_QR, _RP = _with(family="qr"), _with(length=1)
+_RP_WITH_QR = _with(family="qr", length=1)
 
 
-def _runs(
-    *kinds: Kind, keep: Keep = lambda settings: True, maps: tuple[str, ...] = ()
-) -> Callable[[Dataset], Dataset]:
-    """Return a selection: runs of these kinds, on these maps, with these settings."""
-    rewarded = {False} if {*kinds} <= {*_UNREWARDED} else {False, True}
-
-    def kept(run: RunRecord) -> bool:
-        shown = bool(run.settings.get("previous_reward", False))
-        return shown in rewarded and keep(run.settings)
-
-    return lambda dataset: of_kind(dataset.select(kept), *kinds, maps=maps)
+def _runs(*kinds: Kind, **how: Any) -> Callable[[Dataset], Dataset]:
+    """Return the selection of runs of these kinds, see `of_kind`."""
+    return lambda dataset: of_kind(dataset, *kinds, **how)
 
 
 def _papers(dataset: Dataset) -> Dataset:
@@ -77,9 +68,8 @@ def _papers(dataset: Dataset) -> Dataset:
 
 
 def _held_out(dataset: Dataset) -> Dataset:
-    kinds = (*_SEEING, Kind.IN_CONTEXT)
-    held_out = dataset.select(lambda run: bool(run.settings.get("evaluation.task")))
-    return held_out.select(lambda run: kind(run.settings) in kinds)
+    found = of_protocol(dataset, "task")
+    return found.select(lambda r: selection.kind(r.settings) in selection.ORDINARY)
 
 
 def tile_pair(dataset: Dataset) -> tuple[str, str]:
@@ -96,14 +86,8 @@ def tile_pair(dataset: Dataset) -> tuple[str, str]:
 
 def _tiled(dataset: Dataset) -> Dataset:
     """Return uncorrected QR, and Haar beside it, on the same two tiled projections."""
-    haar_or_qr = (_with(family="haar"), _QR)
-    keep = _runs(*_UNREWARDED, keep=lambda s: any(each(s) for each in haar_or_qr))
-    found = keep(dataset)
-    raw = found.select(lambda run: _QR(run.settings))
-    if not raw.runs:
-        return raw
-    pair = {*tile_pair(raw)}
-    return found.select(lambda run: pair <= {*tested_maps(run)})
+    raw = of_kind(dataset, Kind.RAW_QR)
+    return selection.haar_and_qr(dataset, *tile_pair(raw)) if raw.runs else raw
 
 
 def _sign_contrasts(dataset: Dataset) -> tuple[Contrast, ...]:
@@ -178,13 +162,14 @@ _FIXED = _runs(*_UNREWARDED, keep=_with(redrawn=False), maps=_BLANKED)
 _CARDS = _runs(*_UNREWARDED, keep=_with(cards=True), maps=_RANDOM)
 _ADAPTING = _runs(Kind.IN_CONTEXT, maps=_BLANKED)
 _IN_CONTEXT = _runs(Kind.IN_CONTEXT, maps=_RANDOM)
+_STORED = functools.partial(selection.stored, maps=_RANDOM)
 
 QUESTIONS = (
     stated("sign-slip", _tiled, _sign_contrasts, _sign_values),
     stated("sign-alone", _SIGN, pairs(_SIGNS, ("minus_tile", "tile"))),
     stated("norm-alone", _NORM, pairs(_NORMS, ("tile", "tile_unit"))),
     stated("haar-length", _HAAR, _LENGTHS, _length_values),
-    stated("storage", lambda data: stored(data, "random"), _LENGTHS, _length_values),
+    stated("storage", _STORED, _LENGTHS, _length_values),
     stated("fixed-bases", _FIXED, _TO_BLANKED),
     stated("chance-without-reward", _CARDS, _TO_CHANCE),
     stated("frp-beats-rp", _papers, _LENGTHS),

@@ -7,7 +7,6 @@ out the all-ones vector that every permutation fixes.
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,30 +39,25 @@ def compute(
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
     """Return the eigenvalues of K by length and trial, and the settings behind them."""
-    about = {"arrangement": arrangement, "group": group, "dim": dim, "n_words": n_words}
-    settings = {**about, "n_trials": n_trials, "seed": seed}
+    sizes = {"group": group, "dim": dim, "n_words": n_words}
+    settings = {**sizes, "n_trials": n_trials, "seed": seed}
     kept = {"eigenvalues": True}
     if group == "permutation":
         kept["eigenvalues_without_ones"] = False
+    # Arranging single letters only gives them other names: the figures share them.
+    arranged = {n: arrangement if n > 1 else "raw" for n in lengths}
     spectra = {
-        name: np.stack([_spectra(n, keep_ones=ones, **settings) for n in lengths])
+        name: [
+            _spectra(length=n, arrangement=how, keep_ones=ones, **settings)
+            for n, how in arranged.items()
+        ]
         for name, ones in kept.items()
     }
-    shown = about | {"lengths": lengths}
-    return spectra | {name: np.array(value) for name, value in shown.items()}
+    shown = {"arrangement": arrangement, **sizes, "lengths": lengths}
+    return {name: np.array(value) for name, value in (spectra | shown).items()}
 
 
-def _spectra(length: int, **settings: Any) -> np.ndarray:
-    """Return the spectra of one length; those of single letters are computed once.
-
-    An arrangement of letters only gives them other names, so the figures share them.
-    """
-    if length == 1:
-        return _remembered(length=1, **{**settings, "arrangement": "raw"})
-    return block_spectra(length=length, **settings)
-
-
-_remembered = functools.lru_cache(maxsize=4)(block_spectra)
+_spectra = functools.lru_cache(maxsize=4)(block_spectra)  # as many as a figure shows
 
 
 def draw(numbers: Numbers) -> Figure:

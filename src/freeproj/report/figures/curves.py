@@ -13,7 +13,6 @@ Lines are means over seeds, bands 95 % intervals of that mean, from three seeds 
   with RP and FRP, without a projection, and without an observation.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,15 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.findings import labels
 from freeproj.findings.cells import Cells
 from freeproj.findings.figure_numbers import curve_numbers, need_runs, trial_numbers
+from freeproj.findings.selection import arm
 from freeproj.report.figures.panels import draw_panels, mean_text, one_panel
 from freeproj.storage.saved import Numbers
 
 __all__ = ["compute", "draw"]
 
-_AGENTS = ("trained blind", "frame", "no projection", "RP", "FRP")  # in colours' order
+# The arms that are shown, in the order of their colours, and their names.
+_AGENTS = {"none": "trained blind", "frame": "frame", "plain": "no projection"}
+_AGENTS |= {"RP": "RP", "FRP": "FRP"}
 _SPLITS = {"train": "training, random words", "test": "held-out map"}
 
 
@@ -79,7 +81,9 @@ def _agents(cells: Cells) -> dict[str, np.ndarray]:
 
     If there are none, of all tasks with a frame; memories stand in rows of their own.
     """
-    named = {key: _agent(cells.settings(key)) for key in cells.runs}
+    named = {
+        k: _AGENTS.get(arm(runs[0].settings), "") for k, runs in cells.runs.items()
+    }
     agents: dict[str, set[str]] = {}
     for key, name in named.items():
         agents.setdefault(cells.task(key), set()).add(name)
@@ -94,20 +98,8 @@ def _agents(cells: Cells) -> dict[str, np.ndarray]:
     keys = [labelled[name] for name in numbers["name"].tolist()]
     memories = [labels.value_text("memory", kept.get(key, "memory")) for key in keys]
     panels = memories if len(set(memories)) > 1 else [""] * len(keys)
-    lines = one_panel(numbers, [named[key] for key in keys], _AGENTS)
+    lines = one_panel(numbers, [named[key] for key in keys], [*_AGENTS.values()])
     return lines | {"panel": np.array(panels)}
-
-
-def _agent(settings: Mapping[str, Any]) -> str:
-    """Return the name of a kind of agent, "" for those trained on one projection."""
-    if settings.get("projection.n_words") == 1:
-        return ""
-    seen = settings.get("observation", "projected")
-    if seen != "projected":
-        return {"none": "trained blind", "plain": "no projection"}.get(str(seen), "")
-    if settings.get("encoder") == "frame":
-        return "frame"
-    return "RP" if settings.get("projection.length") == 1 else "FRP"
 
 
 def draw(numbers: Numbers) -> Figure:

@@ -37,12 +37,7 @@ def compute(
     n_bins: int = 50,
     seed: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Return measured and limit values; rows are lengths.
-
-    Args:
-        show: `dimension`, d_eff/d at `n_ridges` ridges, or `spectra`, histograms (as
-            densities) of `n_bins` bins.
-    """
+    """Return d_eff/d at ridges, or (show `spectra`) histograms; rows are lengths."""
     sizes = (n_words, dim, n_samples, n_trials, seed)
     values, about = _sample_spectra(tuple(lengths), *sizes)
     aspect = n_samples / dim
@@ -67,10 +62,7 @@ def compute(
 def _sample_spectra(
     lengths: tuple, n_words: int, dim: int, n_samples: int, n_trials: int, seed: int
 ) -> tuple[Float[np.ndarray, "lengths trials p"], dict[str, np.ndarray]]:
-    """Return the singular values of √K, and the settings behind them.
-
-    Data and bases are drawn anew for each trial, all lengths at n^ℓ = n_words.
-    """
+    """Return singular values of √K, data and bases new in each trial, and settings."""
     n_generators = [generators_for(n_words, length) for length in lengths]
     values = []
     for n, length in zip(n_generators, lengths, strict=True):

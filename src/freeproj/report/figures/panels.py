@@ -24,10 +24,7 @@ _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 def one_panel(
     numbers: Numbers, lines: Sequence[str], order: Sequence[str] = ()
 ) -> dict[str, np.ndarray]:
-    """Return curves per trial, in one panel per task, whose lines have these names.
-
-    Colours go by `order`, and then by the order of the lines.
-    """
+    """Return curves per trial, a panel per task; colours go by `order`, then lines'."""
     order, share = list(dict.fromkeys([*order, *lines])), numbers["n_trials"][:, None]
     return {
         **numbers,

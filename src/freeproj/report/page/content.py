@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 from PIL import Image
 
@@ -16,7 +17,7 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.findings.answers import Answer
 from freeproj.findings.claims import ask_analyses, ask_published, ask_runs
 from freeproj.findings.comparing import compare_axes
-from freeproj.findings.facts import StudyFacts, study_facts
+from freeproj.findings.facts import study_facts
 from freeproj.report.figures import FigureSpec, render
 from freeproj.report.tables import TABLES, make_table
 from freeproj.report.tables.grid import Grid
@@ -47,10 +48,7 @@ class Picture:
 
     @property
     def data_address(self) -> str:
-        """The figure as SVG in a data address: sharp, and the page needs no other file.
-
-        The background is transparent, so that the page's own shows, light or dark.
-        """
+        """The figure as SVG in a data address, so that the page needs no other file."""
         svg = self.png.with_suffix(".svg")
         if svg.exists() and svg.stat().st_mtime_ns >= self.png.stat().st_mtime_ns:
             drawn = svg.read_bytes()
@@ -76,7 +74,7 @@ class Part:
     pictures: Sequence[Picture]
     tables: Mapping[str, Grid] = field(default_factory=dict)
     compared: Sequence[Answer] = ()  # the axes that vary in the user's own runs
-    facts: StudyFacts | None = None
+    facts: SimpleNamespace | None = None
     name: str = ""  # the folder of the runs
     studies: Sequence[Dataset] = ()
 

@@ -47,21 +47,21 @@ for _name, _spec in {
     TABLES.add(_name, _spec)
 
 
-def make_table(name: str, dataset: Dataset, **options: Any) -> Grid | None:
+def make_table(name: str, dataset: Dataset) -> Grid | None:
     """Return a table of a dataset, or None if it has no runs for it."""
     spec = TABLES.resolve(name)
-    records = spec.records(dataset, **(spec.options | options))
+    records = spec.records(dataset, **spec.options)
     return spec.grid(records, dataset).without_empty() if records else None
 
 
 def format_table(
-    name: str, dataset: Dataset, form: str = "terminal", width: int = 80, **options: Any
+    name: str, dataset: Dataset, form: str = "terminal", width: int = 80
 ) -> str:
     """Return a table of a dataset as a text in one of `FORMATS`."""
     if form not in FORMATS:
         raise ValueError(f"`form` must be one of {', '.join(FORMATS)}, got {form!r}.")
     spec = TABLES.resolve(name)
-    records = spec.records(dataset, **(spec.options | options))
+    records = spec.records(dataset, **spec.options)
     if not records:
         held, other = ("task", "projection"), "table-results"
         if "protocol" not in spec.options:
@@ -85,9 +85,9 @@ def format_table(
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
     text = io.StringIO()
     names = dict.fromkeys(name for row in rows for name in row)  # maps may differ
-    writer = csv.DictWriter(text, list(names), lineterminator="\n")
-    writer.writerow({name: _cell(name) for name in names})
-    writer.writerows({key: _cell(row[key]) for key in row} for row in rows)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, names))
+    writer.writerows([_cell(row.get(name, "")) for name in names] for row in rows)
     return text.getvalue()
 
 

@@ -129,10 +129,7 @@ class Grid:
 
 
 def to_terminal(grid: Grid, width: int = 80) -> str:
-    """Return the table as plain text, at most `width` columns wide.
-
-    Headings stand above the columns' grid, so they are printed as they are.
-    """
+    """Return the table as plain text, at most `width` columns wide."""
     grid = grid.printable().within(width)
     left: Any = {"title_justify": "left", "caption_justify": "left"}
     look: Any = {"box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}

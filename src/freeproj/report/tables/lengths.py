@@ -44,9 +44,9 @@ class LengthRecord:
         }
 
 
-def records(dataset: Dataset, protocol: str = "projection") -> list[LengthRecord]:
+def records(dataset: Dataset) -> list[LengthRecord]:
     """Return the word lengths of every group of cells that differ in ℓ only."""
-    cells, found = make_cells(dataset, protocol), []
+    cells, found = make_cells(dataset), []
     for keys in cells.families().values():
         scores = {ell: cells.scores(key) for ell, key in sorted(keys.items())}
         longer = {ell: each for ell, each in scores.items() if ell > 1}
@@ -67,25 +67,24 @@ def records(dataset: Dataset, protocol: str = "projection") -> list[LengthRecord
 def make_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     """Lay the lengths out: a row per group, a column per length."""
     lengths = sorted({ell for record in records for ell in record.scores})
-    axes = list(records[0].settings) if records else ["task"]
+    axes, none = list(records[0].settings), summarise([])
     columns = (
         *(Column(axis_name(axis), True) for axis in axes),
         *(Column("paper ℓ*"), Column("best ℓ")),
         *(Column(f"ℓ={ell}", rank=1) for ell in lengths),
         *(Column("ℓ by half", rank=2), Column("gain", rank=4), Column("seeds")),
     )
-    rows = []
-    for record in records:
-        means = {ell: each.mean for ell, each in record.scores.items()}
-        gain = number_text(record.gain)
-        row = (
+    rows = [
+        (
             *(short_value(axis, record.settings[axis]) for axis in axes),
             *(str(record.paper or NONE), str(record.best or NONE)),
-            *(number_text(means.get(ell, math.nan)) for ell in lengths),
-            *(NONE if gain == NONE else record.chosen, gain),
+            *(number_text(record.scores.get(ell, none).mean) for ell in lengths),
+            NONE if math.isnan(record.gain) else record.chosen,
+            number_text(record.gain),
             grid.span_text(each.n for each in record.scores.values()),
         )
-        rows.append(row)
+        for record in records
+    ]
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
     notes = [run_counts(dataset), *grid.NOTES["lengths"].values()]
     return Grid("The best word length", columns, groups, notes)

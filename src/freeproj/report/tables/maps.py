@@ -60,14 +60,10 @@ class MapRecord:
         return fields
 
 
-def map_records(dataset: Dataset, protocol: str = "") -> list[MapRecord]:
-    """Return all cells of a dataset; of both protocols unless one is named."""
-    protocols = [protocol] if protocol else ["projection", "task"]
-    return [
-        _record(cells, key)
-        for cells in (make_cells(dataset, each) for each in protocols)
-        for key in cells.runs
-    ]
+def map_records(dataset: Dataset) -> list[MapRecord]:
+    """Return all cells of a dataset, of both protocols."""
+    both = (make_cells(dataset, protocol) for protocol in ("projection", "task"))
+    return [_record(cells, key) for cells in both for key in cells.runs]
 
 
 def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
@@ -86,9 +82,9 @@ def maps_grid(records: Sequence[MapRecord], dataset: Dataset) -> Grid:
     )
     groups = []
     for _, found in groupby(records, key=lambda record: record.settings["task"]):
-        first, *others = found
-        lines = [_line(record, axes, maps) for record in (first, *others)]
-        groups.append([(_heading(first), *[""] * (len(columns) - 1)), *lines])
+        group = list(found)
+        heading = (_heading(group[0]), *[""] * (len(columns) - 1))
+        groups.append([heading, *(_line(record, axes, maps) for record in group)])
     shown = {
         "score": True,
         "zero": "zero" in maps,

@@ -6,7 +6,6 @@ Longer words are compared with ℓ = 1 of the same settings by the same tests as
 claims.
 """
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +19,12 @@ from freeproj.experiments.measures import map_of
 from freeproj.findings import labels
 from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.asking import ask
-from freeproj.findings.cells import Cells, Key, make_cells
+from freeproj.findings.cells import Cells, Key, make_cells, of_protocol
 from freeproj.findings.contrasts import uses_observation
 from freeproj.findings.labels import number_text
-from freeproj.findings.numbers import PAPER_LENGTHS, PAPER_RESULTS, Levels
+from freeproj.findings.numbers import PAPER_RESULTS, Levels
 from freeproj.findings.questions import Contrast, Question
-from freeproj.findings.selection import kind
+from freeproj.findings.selection import Kind, kind
 from freeproj.report.tables import grid
 from freeproj.report.tables.grid import NONE, Column, Grid, Row, span_text
 from freeproj.stats import ChanceLine, chance_lines
@@ -35,7 +34,6 @@ __all__ = ["ResultRecord", "make_grid", "records"]
 
 _IN_METHOD = ("task", "memory", "projection.length")
 _IGNORING = "does not use its observation"
-_NAN = math.nan
 
 
 @dataclass(frozen=True)
@@ -59,19 +57,19 @@ class ResultRecord:
         """Return plain columns, for CSV and JSON."""
         keys = ("n", "mean", "std", "median", "iqm")
         gap, chance = self.difference, self.by_chance
-        low, high = gap.ends if gap else (_NAN, _NAN)
+        low, high = gap.ends if gap else (math.nan, math.nan)
         levels = ("chance", "blind", "headroom", "ceiling")
         return {
             **self.settings,
             **grid.flat_summary("score", self.score, *keys),
             **grid.flat_summary("mmer", self.mmer, *keys),
-            "difference": gap.value if gap else _NAN,
+            "difference": gap.value if gap else math.nan,
             **{"difference_low": low, "difference_high": high},
             "difference_unit": gap.unit if gap else "",
             "verdict": self.without_verdict or (str(gap.outcome) if gap else ""),
             "uses_observation": self.uses_observation,
             **{name: getattr(self.levels, name) for name in levels},
-            "chance_mmer": chance.mmer if chance else _NAN,
+            "chance_mmer": chance.mmer if chance else math.nan,
             "chance_mmer_policy": chance.policy if chance else "",
             **{"updates_min": self.budget[0], "updates_max": self.budget[1]},
             "unfinished": self.unfinished,
@@ -88,7 +86,7 @@ def records(dataset: Dataset, protocol: str = "projection") -> list[ResultRecord
 
 def make_grid(records: Sequence[ResultRecord], dataset: Dataset) -> Grid:
     """Lay the records out task by task, with the levels and the paper's below each."""
-    axes = [a for a in (records[0].settings if records else {}) if a not in _IN_METHOD]
+    axes = [axis for axis in records[0].settings if axis not in _IN_METHOD]
     columns = (
         Column("method", True),
         *(Column(labels.axis_name(axis), True) for axis in axes),
@@ -132,7 +130,7 @@ def _record(cells: Cells, key: Key, gap: Finding | None) -> ResultRecord:
         by_chance=_by_chance(levels, ended),
         budget=(min(updates), max(updates)),
         steps=int(settings.get("n_envs", 0)) * int(settings.get("n_steps", 0)),
-        unfinished=n_cut / (n_ended + n_cut) if n_ended + n_cut else _NAN,
+        unfinished=n_cut / (n_ended + n_cut) if n_ended + n_cut else math.nan,
         without_verdict=without,
         sees_reward=bool(settings.get("previous_reward", False)),
     )
@@ -151,23 +149,15 @@ def _by_chance(levels: Levels, ended: list[np.ndarray]) -> ChanceLine | None:
 
 def _compared(dataset: Dataset, protocol: str) -> dict[RunRecord, Finding]:
     """Ask every kind of runs about longer words; each comparison by its first run."""
-    runs = dataset.select(
-        lambda run: bool(run.settings.get("evaluation.task")) == (protocol == "task")
-    )
+    runs = of_protocol(dataset, protocol)
     contrast = Contrast(what="over RP", along="projection.length", reference=1)
     statement = "Longer words earn more than ℓ = 1."
     how = {"select": lambda data: data, "contrasts": (contrast,), "on": ""}
     question = Question("over-rp", statement, "Table 1", **how)
     # Runs that are judged together are of one kind and memory, as in the claims.
-    parts: dict[Any, list[RunRecord]] = {}
-    for run in runs.runs:
-        together = (kind(run.settings), run.settings.get("memory"))
-        parts.setdefault(together, []).append(run)
-    return {
-        finding.run: finding
-        for part in parts.values()
-        for finding in ask(question, dataclasses.replace(runs, runs=(*part,))).findings
-    }
+    kinds = [runs.select(lambda run, k=k: kind(run.settings) is k) for k in Kind]
+    parts = [part for k in kinds if k.runs for part in k.group_by("memory").values()]
+    return {f.run: f for part in parts for f in ask(question, part).findings}
 
 
 def _task_rows(
@@ -180,15 +170,15 @@ def _task_rows(
         updates += f" ({most / 1e6:.2g} M steps)"
     heading = f"{labels.task_title(str(first.settings['task']))}: {trials}, {updates}"
     several = len({record.settings["memory"] for record in records}) > 1
-    lines = [("chance", levels.chance, _NAN)]
+    lines = [("chance", levels.chance, math.nan)]
     chances = [record.by_chance for record in records if record.by_chance is not None]
     if chances:
         best = max(chances, key=lambda each: each.mmer)
         lines.append((f"by chance: {_short(best.policy)}", best.mean, best.mmer))
-    lines.append((f"open loop: {_short(levels.blind_name)}", levels.blind, _NAN))
+    lines.append((f"open loop: {_short(levels.blind_name)}", levels.blind, math.nan))
     if first.sees_reward:
-        lines.append(("reward only", levels.reward_only, _NAN))
-    lines += [("ceiling", levels.ceiling, _NAN), *_paper_rows(records)]
+        lines.append(("reward only", levels.reward_only, math.nan))
+    lines += [("ceiling", levels.ceiling, math.nan), *_paper_rows(records)]
     told = [
         {"method": f"  {label}", "return [95 %]": number_text(value)}
         | ({} if math.isnan(mmer) else {"MMER": number_text(mmer)})
@@ -209,9 +199,8 @@ def _paper_rows(records: Sequence[ResultRecord]) -> list[tuple[str, float, float
     for memory in dict.fromkeys(str(r.settings["memory"]) for r in records):
         for name in ("RP", "FRP"):
             if result := PAPER_RESULTS.get((task, name, memory)):
-                length = 1 if name == "RP" else PAPER_LENGTHS[task, memory]
-                label = f"paper {name} ℓ={length} {memory.upper()}"
-                mmer = result.mmer if n_trials == 16 else _NAN
+                label = f"paper {name} ℓ={result.length} {memory.upper()}"
+                mmer = result.mmer if n_trials == 16 else math.nan
                 found.append((label, result.raw * n_trials / 16, mmer))
     return found
 
