@@ -1,8 +1,4 @@
-"""What may be said: an answer to a question, with the numbers that decided it.
-
-Everything a person reads about runs is an `Answer`: the lines of README and page, the
-cards, the marks in tables, `freeproj compare` and `fp.Study.compare`.
-"""
+"""What may be said: an answer to a question, with the numbers that decided it."""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,9 +1,7 @@
 """Comparisons of one's own: one value of a setting with another, by the same rule.
 
-    compare(dataset, {"projection.length": 4}, {"projection.length": 1})
-    compare_along(dataset, "ppo.discount")
-
-They return the `Answer` of a question that is made up on the spot.
+compare(dataset, {"projection.length": 4}, {"projection.length": 1})
+compare_along(dataset, "ppo.discount")
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,7 @@
 """From a dataset to the numbers of a figure: flat arrays, a row per cell.
 
 Columns are updates or trials (curves, with the number of seeds behind every point), or
-test projections (returns per trial, with intervals). No data is nan. Figures and the
-page draw these same numbers.
+test projections (returns per trial, with intervals). No data is nan.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,14 +1,6 @@
-"""A question about runs, and the contrast that answers it. Declarations, no numbers.
+"""A question about runs, and the contrasts that answer it. Declarations, no numbers.
 
-    Question(
-        "frp-beats-rp",
-        "Free random projection (ℓ > 1) generalises better than plain (ℓ = 1).",
-        select=no_reward,
-        contrasts=(Contrast(what="ℓ > 1 minus ℓ = 1", along="projection.length",
-                            reference=1),),
-    )
-
-`freeproj.findings.asking.ask` puts it to a dataset.
+`freeproj.findings.asking.ask` puts it to a dataset; docs/extending.md has an example.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,9 +38,7 @@ class Contrast:
     # How much of the second side counts, measured from the best open-loop policy (from
     # zero where none is stored): 0.9 asks for 90 %.
     share: float = 1.0
-    chosen: bool = (
-        False  # choose along the axis on half of the seeds, measure on others
-    )
+    chosen: bool = False  # the best of the axis on half of the seeds, for the others
     turned: bool = False  # subtract the other way round
 
     def __post_init__(self):
@@ -77,9 +67,7 @@ class Question:
     section: str = "training"
     opens: bool = False  # README and page open with its answer
     each: bool = False  # every comparison is judged by itself, without their pool
-    values: Callable[[Cells], Mapping[str, str]] | None = (
-        None  # further numbers, by name
-    )
+    values: Callable[[Cells], Mapping[str, str]] | None = None  # more numbers, by name
     details: str = ""  # one more sentence, with places for `values`
     # By outcome what is said in few words, with places for `values` and for margin,
     # pooled, reach (of the widest interval) and verdicts (by task).

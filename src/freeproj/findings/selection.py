@@ -4,8 +4,8 @@ A run belongs to one question, so that what is compared or pooled is of one kind
 without the reward among their inputs (the paper's), with it, with it and a new start
 for every trial (so that the projection must be learned in context), uncorrected QR
 matrices, agents that see coordinates in a frame, and the control arms that are trained
-blind or see the plain observation. Lengths are compared at
-an equal number of words, as in the paper, or at an equal number of stored matrices.
+blind or see the plain observation. Lengths are compared at equally many words, as in
+the paper, or stored matrices.
 """
 
 import collections
@@ -57,11 +57,7 @@ def _every(settings: Mapping[str, Any]) -> bool:
 
 
 def arm(settings: Mapping[str, Any]) -> str:
-    """Return what an agent has instead of a trained projection; "" is none of these.
-
-    `plain` and `none` are what control arms see, a frame may be trained on one
-    projection; agents without a frame are RP or FRP.
-    """
+    """Return `plain` or `none` (control arms), `frame`, `RP`, `FRP`, or "" for others."""
     if kind(settings) is Kind.CONTROL:
         return str(settings["observation"])
     encoder = settings.get("encoder", "none")

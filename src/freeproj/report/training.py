@@ -3,8 +3,8 @@
     result = fp.train("laptop", seed=0, task="HigherLower")
     result.plot(); result.evaluate(maps=["tile", "random"]); result.save("mine.npz")
 
-The settings are those of the command `freeproj train`, and the same seed gives the same
-agent. `fp.train(key, config)` calls `learning.train` as it is.
+The settings, and for the same seed the agent, are those of `freeproj train`;
+`fp.train(key, config)` calls `learning.train` as it is.
 """
 
 import dataclasses

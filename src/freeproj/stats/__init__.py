@@ -1,10 +1,8 @@
 """Statistics over seeds: intervals, paired tests and verdicts. NumPy and SciPy only.
 
 Nothing here knows what was measured. Functions take rows of numbers, or mappings from a
-cell (any settings) to a mapping from seed to number. `experiments.measures` makes one
-number of a run, `intervals` describes seeds, `paired` compares them and asks whether an
-agent uses its observation, `verdicts` holds the one rule that decides; `power` tells
-which effects a study can find, `chance` what chance alone reaches.
+cell (any settings) to a mapping from seed to number; `experiments.measures` makes one
+number of a run.
 """
 
 from freeproj.experiments.measures import REDUCTIONS, last, mmer, running_maximum

@@ -1,14 +1,10 @@
 """Two methods run with the same seeds: differences, and their mean with an interval.
 
-`audit` compares agents with themselves blanked; `half_choice` chooses the best of
-several options without favouring it.
-
 The seed is the unit. Cells that share seeds are *not* independent: the same seed starts
 with the same weights in every cell. So where cells are pooled, a seed's deviations are
 added over its cells before they are squared.
 
-A cell is anything hashable: a tuple of axis values, a task. Its data are a mapping from
-seed to number, or a row whose position is the seed.
+A cell's data are a mapping from seed to number, or a row whose position is the seed.
 """
 
 import math
@@ -23,7 +19,7 @@ from freeproj.stats.intervals import FEWEST_SEEDS, Interval, interval
 __all__ = ["Audit", "BySeed", "Cell", "HalfChoice", "Mean", "audit", "by_seed"]
 __all__ += ["differences", "half_choice", "mean_of", "pooled_mean"]
 
-Cell = Any  # anything hashable
+Cell = Any  # anything hashable: a tuple of axis values, a task
 BySeed = Mapping[Any, float] | np.ndarray | list | tuple
 
 

@@ -1,8 +1,4 @@
-"""Claims about analyses: the averaged kernel, and linearly solvable MDPs.
-
-They are judged on the numbers of the figures `effective-dimension`,
-`kernel-spectra` and `lsmdp`.
-"""
+"""Claims about analyses, judged on figures' numbers: the averaged kernel, LSMDPs."""
 
 from statistics import NormalDist
 from typing import Any

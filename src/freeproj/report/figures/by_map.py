@@ -1,10 +1,7 @@
 """Returns per trial on test projections, by word length: `why-table-1` and `storage`.
 
-`why-table-1`: uncorrected QR beside Haar, redrawn beside fixed bases, a row per task
-and memory. A dot per word length: if ℓ = 1 falls below chance on tile and rises above
-it on minus tile, with uncorrected QR only, the sign of QR is the cause. The paper's own
-raw returns are the diamonds.
-
+`why-table-1`: if ℓ = 1 falls below chance on tile and rises above it on minus tile,
+with uncorrected QR only, the sign of QR is the cause. Diamonds are the paper's.
 `storage`: at n fixed matrices ℓ = 1 trains on n projections, longer words on n^ℓ. Dots:
 projections that no agent has met; open dots: training.
 """

@@ -2,15 +2,9 @@
 
 Lines are means over seeds, bands 95 % intervals of that mean, from three seeds on.
 
-- `length-curves` (appendix F): held-out returns over updates, a colour per word length,
-  a column of panels per task, a row per memory and whatever else the runs vary.
-- `cartpole-curves` (Fig. 3): one task, training beside held out. Training returns count
-  what ended while collecting, held-out ones the first episode of every environment.
-- `adaptation`: the return of trial 1, 2, … in the last evaluation. Weights are frozen
-  and trials restart alike, so what rises was learned from the trials before.
-- `study`: all configurations of a task in one panel, named by the settings that vary.
-- `invariant`: returns on unseen projections against steps of training, with a frame,
-  with RP and FRP, without a projection, and without an observation.
+Training returns count what ended while collecting, held-out ones the first episode of
+every environment. In `adaptation` weights are frozen and trials restart alike, so what
+rises was learned from the trials before.
 """
 
 from typing import Any

@@ -1,11 +1,9 @@
 """The averaged kernel, theory and measurement (Fig. 2).
 
-`effective-dimension` (left): for each word length the limit is a curve, the mean over
-trials a point with the standard deviation over trials; below, what remains between the
-two, which is of the order 1/d. Both are d_eff/d, and also d_eff/p when p = d, as in
-the paper. `kernel-spectra` (right): histograms of the singular values of √K over all
-trials, and over them the density of √x for x from the limit law μ(n, ℓ) ⊠ MP(c).
-Longer words: heavier tails, more mass near zero.
+`effective-dimension` (left): d_eff/d (also d_eff/p when p = d, as in the paper), the
+limit and means over trials; below, their gap, which is of the order 1/d.
+`kernel-spectra` (right): singular values of √K over all trials, and the density of √x
+for x from the limit law μ(n, ℓ) ⊠ MP(c).
 """
 
 import functools

@@ -1,9 +1,8 @@
 """Distances from the optimum against word length, lattice and tree (Fig. 4).
 
-The first row is the paper's view, mean and standard deviation over ten seeds. The other
-two show the change against ℓ = 1 with seeds kept in pairs: for the same ten, and for
-enough seeds to see how large the effect is. z = const, the passive dynamics, stands
-beside the lengths in all of them.
+The first row is the paper's view. The other two show the change against ℓ = 1 with
+seeds kept in pairs: for as few seeds, and for enough to see how large the effect is.
+z = const, the passive dynamics, stands beside the lengths in all of them.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Standard against free random projection: who shares what. (Figure 1, right.)
 
-Eight projections each: independent ones for RP; for FRP the words of three letters in
-two generators, whose products share their prefixes. The little squares are the matrices
-themselves.
+Eight projections each, independent ones for RP, words of three letters in two
+generators for FRP. The little squares are the matrices themselves.
 """
 
 from collections.abc import Mapping, Sequence

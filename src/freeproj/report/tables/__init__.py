@@ -1,7 +1,5 @@
 """The tables by name: a dataset goes in, a text comes out.
 
-`table-results` (Table 1), `table-lengths` (Table 2), `table-held-out` (runs tested on a
-task that they were not trained on) and `table-maps` (returns on every test projection).
 Further ones: `TABLES.add(name, TableSpec)`.
 """
 

@@ -1,8 +1,6 @@
 """Returns per trial on every test map: what a study measured, cell by cell.
 
-A cell's number is the mean over seeds of its last three evaluations, per trial, with
-its standard error and its 95 % interval. Beside it stand MMER on the first map (the
-paper's score, per trial) and the paper's own numbers.
+Beside a cell's scores stand MMER on the first map and the paper's own numbers.
 """
 
 import math

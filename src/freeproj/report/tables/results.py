@@ -1,9 +1,7 @@
 """Table 1: every cell of the runs, beside the paper's, chance, blind and ceiling.
 
-A cell is task, memory, word length and whatever else the runs vary. Its score is the
-mean of the last three held-out evaluations; MMER, the paper's score, stands beside it.
-Longer words are compared with ℓ = 1 of the same settings by the same tests as in the
-claims.
+Beside a cell's score stands MMER, the paper's. Longer words are compared with ℓ = 1 of
+the same settings by the same tests as in the claims.
 """
 
 import math
