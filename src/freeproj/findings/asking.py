@@ -25,7 +25,6 @@ from freeproj.stats import Judged, Outcome, Verdict, rule_text, verdict
 
 __all__ = ["ask"]
 
-
 _REPEATED = ("name", "statement", "source", "study", "section", "opens")
 
 
@@ -51,16 +50,13 @@ def ask(question: Question, dataset: Dataset) -> Answer:
 
 
 def _answer(question: Question, dataset: Dataset) -> Answer:
-    chosen = question.select(dataset)
+    chosen, on = question.select(dataset), question.on
     if not chosen.runs:
         raise _MissingError(question.needs)
-    cells, contrasts = _configurations(chosen, question.on), question.contrasts
+    cells, contrasts = _configurations(chosen, on), question.contrasts
     if callable(contrasts):
         contrasts = contrasts(chosen)
-    on = question.on
-    found = [
-        each for contrast in contrasts for each in comparisons(contrast, cells, on)
-    ]
+    found = [each for one in contrasts for each in comparisons(one, cells, on)]
     if not found:
         raise _MissingError(question.needs)
     (unit, data), looks = _scaled(cells, found), int(dataset.meta.get("looks", 1))
@@ -68,26 +64,26 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     judged = _judged(question, cells, found, data, margin=margin, looks=looks)
     if unit == SHARE:
         judged = _shifted(judged, contrasts[0].share)
-    return _told(Case(question, cells, contrasts, found, data, judged, unit, looks))
+    case = Case(question, cells, contrasts, found, data, judged, unit, looks)
+    return _told(case, tuple(_findings(case, margin)))
 
 
-def _told(case: Case) -> Answer:
+def _told(case: Case, findings: tuple[Finding, ...]) -> Answer:
     question, judged = case.question, case.judged
     values = question.values(case.cells) if question.values else {}
     power, needed = telling.power_text(case)
     rule = _rule(question, case.unit, case.looks)
     if len(case.contrasts) > 1 and question.expects != "same":
         rule += f" Each of the {len(case.contrasts)} contrasts must hold by itself."
-    lacks = any("–" in each for each in values.values())
     return Answer(
         rule=rule,
         outcome=judged.outcome,
-        findings=tuple(_findings(case)),
+        findings=findings,
         numbers=telling.numbers_text(case),
         said=said(question.statement, judged.outcome, question.otherwise),
         short=telling.short_text(case, values),
         basis=telling.basis_text(case),
-        details="" if lacks else question.details.format_map(values),
+        details=telling.filled(question.details, values),
         power=power,
         needed=needed,
         selection=telling.selection_text(case),
@@ -169,26 +165,20 @@ def _shifted(judged: Verdict, by: float) -> Verdict:
 
 def _left_out(cells: Cells, found: Sequence[Comparison]) -> list[int]:
     """Return the comparisons whose agents, taken together, ignore what they see."""
-    groups = {(each.agents, each.on) for each in found if each.agents}
-    ignoring = {
-        (agents, on)
-        for agents, on in groups
-        if uses_observation(cells, agents, on).uses_observation is False
-    }
+    groups = {(each.agents, each.on) for each in found}
+    audits = {group: uses_observation(cells, *group) for group in groups if group[0]}
+    ignoring = {group for group, uses in audits.items() if uses is False}
     return [n for n, each in enumerate(found) if (each.agents, each.on) in ignoring]
 
 
-def _findings(case: Case) -> Iterator[Finding]:
+def _findings(case: Case, margin: float) -> Iterator[Finding]:
     """Yield a finding for each comparison; one without a verdict says why."""
     unit, zero = case.unit, case.contrasts[0].share if case.unit == SHARE else 0.0
-    margin = _margin(case.question, unit)
     thresholds = (-margin, margin) if case.question.expects == "same" else (zero,)
+    why = "These agents do not use their observation: no verdict."
     for place, each in enumerate(case.found):
-        cell, run = case.judged.cells.get(place), case.cells.runs[each.key][0]
-        if cell:
-            judged = (cell.outcome, cell.mean, cell.interval, unit, cell.reason)
-            yield Finding(each.about, *judged, each.remark, thresholds, cell.n, run)
-        else:
-            why = "These agents do not use their observation: no verdict."
-            nothing = Outcome.OPEN, math.nan, None, unit, why
-            yield Finding(each.about, *nothing, run=run)
+        told: tuple = Outcome.OPEN, math.nan, None, unit, why
+        if cell := case.judged.cells.get(place):
+            told = cell.outcome, cell.mean, cell.interval, unit, cell.reason
+            told += each.remark, thresholds, cell.n
+        yield Finding(each.about, *told, run=case.cells.runs[each.key][0])

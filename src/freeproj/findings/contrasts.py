@@ -12,7 +12,7 @@ from typing import Any
 from freeproj.findings.cells import Cells, Key
 from freeproj.findings.labels import axis_name, map_title, settings_text, value_text
 from freeproj.findings.questions import Contrast
-from freeproj.stats.paired import Audit, audit, differences, half_choice
+from freeproj.stats.paired import audit, differences, half_choice
 
 __all__ = ["AUDIT", "Comparison", "comparisons", "uses_observation"]
 
@@ -44,8 +44,8 @@ def comparisons(contrast: Contrast, cells: Cells, on: str) -> list[Comparison]:
     return [each for each in found if each.gaps]
 
 
-def uses_observation(cells: Cells, keys: Iterable[Key], on: str = "") -> Audit:
-    """Compare returns with those under a blanked observation, over all these cells.
+def uses_observation(cells: Cells, keys: Iterable[Key], on: str = "") -> bool | None:
+    """Whether agents earn less or more with their observation blanked; None: unknown.
 
     The cells' differences are averaged seed by seed. The question is put to all agents
     that are compared together, so the answer does not depend on which of them earns
@@ -61,7 +61,7 @@ def uses_observation(cells: Cells, keys: Iterable[Key], on: str = "") -> Audit:
             by_seed[seed].append(gap / levels.n_trials)
     means = {seed: sum(each) / len(each) for seed, each in by_seed.items()}
     margin = AUDIT * min((room for room in headrooms if room > 0), default=0.0)
-    return audit(means, dict.fromkeys(means, 0.0), margin)
+    return audit(means, dict.fromkeys(means, 0.0), margin).uses_observation
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _every(settings: Mapping[str, Any]) -> bool:
 
 
 def arm(settings: Mapping[str, Any]) -> str:
-    """Return `plain` or `none` (control arms), `frame`, `RP`, `FRP`, or "" for others."""
+    """Return `plain` or `none` (control arms), `frame`, …, `RP`, `FRP`; "" if none."""
     if kind(settings) is Kind.CONTROL:
         return str(settings["observation"])
     encoder = settings.get("encoder", "none")

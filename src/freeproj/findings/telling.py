@@ -16,7 +16,7 @@ from freeproj.findings.questions import MARGIN, Contrast, Question
 from freeproj.stats import LEVEL, Judged, Outcome, Verdict, pooled_mean, seeds_needed
 from freeproj.stats.verdicts import combine
 
-__all__ = ["Case", "basis_text", "margin_text", "numbers_text", "power_text"]
+__all__ = ["Case", "basis_text", "filled", "margin_text", "numbers_text", "power_text"]
 __all__ += ["selection_text", "short_task", "short_text"]
 
 # How an outcome is put: of a margin, of a list of tasks, of a share.
@@ -62,7 +62,7 @@ def numbers_text(case: Case) -> str:
     if not case.judged.cells:
         return (
             f"{what}: no verdict, since the agents compared do not use their "
-            f"observation ({_count(len(case.found), 'comparison')})."
+            f"observation ({_comparisons(len(case.found))})."
         )
     if case.unit == SHARE:
         parts = [
@@ -74,19 +74,22 @@ def numbers_text(case: Case) -> str:
         parts = [_within(task, each, case.unit) for task, each in case.by_task.items()]
         margin = f"against a margin of ±{margin_text(case.question, case.unit)}"
         return f"{what}, {margin} ({basis}): {'; '.join(parts)}."
-    count = _count(len(case.judged.cells), "comparison")
+    count = _comparisons(len(case.judged.cells))
     number = f"{_with_ends(case.judged.pooled, case.unit)} {of_unit(case.unit)}"
     return f"{what}: {number} ({count}, {basis})."
 
 
 def short_text(case: Case, values: Mapping[str, str]) -> str:
-    """Fill the short form of this outcome; empty where it lacks a number."""
+    """Fill the short form of this outcome."""
     template = case.question.short.get(str(case.judged.outcome), "")
-    known = {**_known(case), **values}
+    return filled(template, {**_known(case), **values}) if case.judged.cells else ""
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """Fill in numbers; empty where one is lacking."""
     fields = [name for _, name, _, _ in string.Formatter().parse(template) if name]
-    if not case.judged.cells or any("–" in known.get(name, "–") for name in fields):
-        return ""
-    return template.format_map(known).replace("\n", " ")
+    lacks = any("–" in values.get(name, "–") for name in fields)
+    return "" if lacks else template.format_map(values)
 
 
 def basis_text(case: Case) -> str:
@@ -186,13 +189,12 @@ def _known(case: Case) -> dict[str, str]:
         outcome = combine(cell.outcome for cell in cells)
         text = f"{short_task(task)} ({_mean(cells, case.unit)})"
         groups[_WORDS[outcome][1]].append(text)
+    found = [f"{on} {_listed(tasks)}" for on, tasks in groups.items() if tasks]
     return {
         "margin": margin_text(case.question, case.unit).split(" of ")[0],
         "pooled": amount(case.judged.pooled.mean, case.unit),
         "reach": amount(max(ends, key=abs, default=math.nan), case.unit),
-        "verdicts": ", ".join(
-            f"{on} {_listed(tasks)}" for on, tasks in groups.items() if tasks
-        ),
+        "verdicts": ", ".join(found),
     }
 
 
@@ -230,5 +232,5 @@ def _with_ends(cell: Judged, unit: str) -> str:
     return f"{amount(cell.mean, unit)} [{low}, {high}]"
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" + "s" * (n != 1)
+def _comparisons(n: int) -> str:
+    return f"{n} comparison" + "s" * (n != 1)

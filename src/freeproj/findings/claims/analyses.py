@@ -4,7 +4,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from freeproj.findings.answers import Answer, Finding, said
 from freeproj.findings.claims.texts import TEXTS
@@ -63,9 +62,9 @@ def _drop(numbers: Numbers, row: int) -> Finding:
     at = int(np.argmin(drop - width))
     short, long = numbers["lengths"][[row, row + 1]]
     ends = (float((drop - width)[at]), float((drop + width)[at]))
-    return _positive(
+    return Finding(
         f"ℓ = {short} to ℓ = {long}",
-        *(float(drop[at]), ends, "drop of d_eff/d"),
+        *(_decide(*ends), float(drop[at]), ends, "drop of d_eff/d"),
         f"The least certain of {drop.size} ridges, γ = {numbers['ridges'][at]:.1g}; "
         f"{numbers['n_trials']} independent draws of data and matrices per length, "
         f"d = {numbers['dim']}, p = {numbers['n_samples']}.",
@@ -95,7 +94,10 @@ def _spectrum_gap(numbers: Numbers, row: int) -> Finding:
     edges, heights = numbers["bin_edges"][row], numbers["histogram"][row]
     above = 1 - np.cumsum(heights * np.diff(edges))[:-1]
     places, density = numbers["limit_places"][row], numbers["limit_density"][row]
-    limit = _mass_above(places, density, edges[1:-1])
+    # ∫ density from each edge upwards, which avoids an infinite value at 0.
+    pieces = (density[1:] + density[:-1]) / 2 * np.diff(places)
+    mass = np.append(np.cumsum(pieces[::-1])[::-1], 0.0)
+    limit = np.interp(edges[1:-1], places, mass)
     n_values = int(numbers["n_trials"] * numbers["n_samples"])
     tolerance = 2 / float(numbers["dim"])
     return _near(
@@ -117,10 +119,10 @@ def _nearer(numbers: Numbers, space: str, metric: int) -> Finding:
         return 100 * float(numbers[f"{space}{name}"][metric, column])
 
     nothing = percent("_many_change", -1)
-    return _positive(
+    ends = (-percent("_many_change_high"), -percent("_many_change_low"))
+    return Finding(
         f"{space}, {_METRICS[metric]}",
-        -percent("_many_change"),
-        (-percent("_many_change_high"), -percent("_many_change_low")),
+        *(_decide(*ends), -percent("_many_change"), ends),
         f"% nearer at ℓ = {numbers['lengths'][-1]} than at ℓ = 1",
         f"{numbers['n_seeds_many']} seeds in pairs, bootstrap; reading "
         f"'{numbers['reading']}' of the equation.",
@@ -128,13 +130,6 @@ def _nearer(numbers: Numbers, space: str, metric: int) -> Finding:
         f"[{-percent('_change_high'):.1f}, {-percent('_change_low'):.1f}] %. "
         f"Baseline z = const (the passive policy): {-nothing:+z.1f} %.",
     )
-
-
-def _positive(
-    about: str, value: float, interval: tuple[float, float], *texts: Any
-) -> Finding:
-    """Return the finding of "the value is above zero"."""
-    return Finding(about, _decide(*interval), value, interval, *texts)
 
 
 def _near(
@@ -149,17 +144,6 @@ def _near(
 def _decide(low: float, high: float) -> Outcome:
     """Return the outcome of "the value is above zero"; nan decides nothing."""
     return Outcome.HOLDS if low > 0 else Outcome.FAILS if high < 0 else Outcome.OPEN
-
-
-def _mass_above(
-    places: Float[np.ndarray, " n"],
-    density: Float[np.ndarray, " n"],
-    edges: Float[np.ndarray, " m"],
-) -> Float[np.ndarray, " m"]:
-    """Return ∫ density from each edge upwards, which avoids an infinite value at 0."""
-    pieces = (density[1:] + density[:-1]) / 2 * np.diff(places)
-    above = np.append(np.cumsum(pieces[::-1])[::-1], 0.0)
-    return np.interp(edges, places, above)
 
 
 def _quantile(n_looks: int) -> float:

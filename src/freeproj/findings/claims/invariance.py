@@ -29,15 +29,16 @@ _FRAMED = _are("frame", "frame, one projection")
 _FRAME, _PLAIN, _ORDINARY = _are("frame"), _are("plain"), _are("RP", "FRP")
 
 
+def _trained(keep: Keep, dataset: Dataset) -> Dataset:
+    """Return the runs of such agents that were tested on their own task."""
+    own = of_protocol(dataset, "projection")
+    return own.select(lambda run: keep(run.settings))
+
+
 def _arms(dataset: Dataset) -> Dataset:
     """Return all arms of the tasks that some frame agent was trained on."""
-    own = of_protocol(dataset, "projection")
-    tasks = {run.settings["task"] for run in own.runs if _FRAMED(run.settings)}
-    return own.select(lambda run: run.settings["task"] in tasks)
-
-
-def _only_frames(dataset: Dataset) -> Dataset:
-    return _arms(dataset).select(lambda run: _FRAMED(run.settings))
+    tasks = {run.settings["task"] for run in _trained(_FRAMED, dataset).runs}
+    return _trained(lambda settings: settings["task"] in tasks, dataset)
 
 
 def _against(what: str, first: str, second: str = "frame", **more: Any) -> Contrast:
@@ -63,8 +64,7 @@ def _pairs(first: Keep, second: Keep, on: str, form: str, cells: Cells) -> dict:
 
 def _in_dimensions(keep: Keep, dataset: Dataset) -> Dataset:
     """Return the runs of such agents whose tasks were run at several d."""
-    own = of_protocol(dataset, "projection")
-    chosen = own.select(lambda run: keep(run.settings))
+    chosen = _trained(keep, dataset)
     groups = chosen.group_by("task") if chosen.runs else {}
     several = {t for (t,), g in groups.items() if len(g.values("projection.dim")) > 1}
     return chosen.select(lambda run: run.settings["task"] in several)
@@ -104,7 +104,7 @@ _frame_in_dimensions = functools.partial(_in_dimensions, _FRAME)
 _BY_DIMENSION = _against_smallest, _dimension_values
 
 QUESTIONS = (
-    stated("frame-invariance", _only_frames, _PAIRS),
+    stated("frame-invariance", functools.partial(_trained, _FRAMED), _PAIRS),
     stated("frame-reaches-plain", _arms, _REACHES, _frame_and_plain),
     stated("frame-one-projection", _arms, _ONE),
     stated("ordinary-below-frame", _arms, _BELOW, _both),

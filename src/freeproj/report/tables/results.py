@@ -123,7 +123,7 @@ def _record(cells: Cells, key: Key, gap: Finding | None) -> ResultRecord:
         score=summarise(list(cells.scores(key).values())),
         mmer=summarise(list(cells.scores(key, reduce="max").values())),
         difference=gap,
-        uses_observation=uses_observation(cells, [key]).uses_observation,
+        uses_observation=uses_observation(cells, [key]),
         levels=levels,
         by_chance=_by_chance(levels, ended),
         budget=(min(updates), max(updates)),
