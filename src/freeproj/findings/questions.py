@@ -3,17 +3,20 @@
 `freeproj.findings.asking.ask` puts it to a dataset; docs/extending.md has an example.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import Cells
 from freeproj.stats.verdicts import EXPECTS
 
-__all__ = ["MARGIN", "Contrast", "Question", "Settings"]
+__all__ = ["MARGIN", "TEXTS", "Contrast", "Question", "Settings", "stated"]
 
 MARGIN = 0.10  # of the headroom: what counts as no difference, stated beforehand
+TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 Settings = Mapping[str, Any]
 
@@ -77,3 +80,9 @@ class Question:
         if self.expects not in EXPECTS:
             known = ", ".join(EXPECTS)
             raise ValueError(f"`expects` must be one of {known}, got {self.expects!r}.")
+
+
+def stated(name: str, select: Callable, contrasts: Any, values: Any = None) -> Question:
+    """Return our question of that name, with what it says in `questions.toml`."""
+    more = {"select": select, "contrasts": contrasts, "values": values}
+    return Question(name, **TEXTS[name], **more)

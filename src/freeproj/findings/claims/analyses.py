@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from freeproj.findings.answers import Answer, Finding, said
-from freeproj.findings.claims.texts import TEXTS
+from freeproj.findings.questions import TEXTS
 from freeproj.stats.verdicts import LEVEL, Outcome, combine
 from freeproj.storage.saved import Numbers
 

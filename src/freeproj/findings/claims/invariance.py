@@ -10,9 +10,8 @@ from typing import Any
 
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import Cells, Keep, of_protocol
-from freeproj.findings.claims.texts import earned, earned_along, stated
-from freeproj.findings.claims.training import pairs
-from freeproj.findings.questions import Contrast
+from freeproj.findings.claims.training import earned, earned_along, pairs
+from freeproj.findings.questions import Contrast, stated
 from freeproj.findings.selection import arm
 from freeproj.findings.telling import short_task
 

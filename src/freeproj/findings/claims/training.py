@@ -14,13 +14,12 @@ from freeproj.experiments.dataset import Dataset
 from freeproj.experiments.measures import last
 from freeproj.findings import selection
 from freeproj.findings.cells import Cells, Keep, of_protocol
-from freeproj.findings.claims.texts import earned, earned_along, stated
 from freeproj.findings.labels import map_title, number_text
 from freeproj.findings.numbers import PAPER_RESULTS
-from freeproj.findings.questions import Contrast, Settings
+from freeproj.findings.questions import Contrast, Settings, stated
 from freeproj.findings.selection import Kind, of_kind, played
 
-__all__ = ["QUESTIONS", "pairs", "tile_pair"]
+__all__ = ["QUESTIONS", "earned", "earned_along", "pairs", "tile_pair"]
 
 _CARD_TASKS = ("HigherLower", "RepeatFirst", "RepeatPrevious")
 _ALONG: dict[str, Any] = {"along": "projection.length", "reference": 1}
@@ -112,6 +111,18 @@ def pairs(*pairs: tuple[str, str]) -> Callable[[Dataset], tuple[Contrast, ...]]:
         for one, other in pairs
         if {one, other} <= played(dataset)
     )
+
+
+def earned(cells: Cells, on: str, keep: Keep = lambda settings: True) -> str:
+    """Write the mean return per trial of all cells with such settings."""
+    return number_text(cells.mean_return(on, keep))
+
+
+def earned_along(cells: Cells, axis: str) -> tuple[list[str], list[str]]:
+    """Write the values of an axis, and the return on random projections at each."""
+    values = sorted({cells.get(key, axis) for key in cells.runs})
+    told = [earned(cells, "random", lambda s, v=v: s[axis] == v) for v in values]
+    return [*map(str, values)], told
 
 
 def _sign_values(cells: Cells) -> dict[str, str]:
