@@ -14,11 +14,11 @@ import pytest
 from fake_dataset import fake_dataset, why_table_1
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.answers import Finding
-from freeproj.findings.facts import differences_from_paper, study_facts
 from freeproj.findings.labels import duration
 from freeproj.learning.config import TrainConfig
 from freeproj.report.figures import make_figure
 from freeproj.report.page.building import make_report, shipped
+from freeproj.report.page.content import differences_from_paper, study_facts
 from freeproj.report.page.html import disk_data, forests, script_json
 from freeproj.stats import Outcome
 

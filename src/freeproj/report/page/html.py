@@ -19,10 +19,9 @@ import markupsafe
 import numpy as np
 
 from freeproj.findings.answers import HEADROOM, Finding
-from freeproj.findings.facts import versions
 from freeproj.findings.labels import GLOSSARY, duration
 from freeproj.projection import cayley
-from freeproj.report.page.content import Part, Picture
+from freeproj.report.page.content import Part, Picture, versions
 from freeproj.storage.files import write_atomically
 from freeproj.storage.saved import Numbers
 
