@@ -21,7 +21,7 @@ from freeproj.findings.cells import Cells, make_cells
 from freeproj.findings.contrasts import Comparison, comparisons, uses_observation
 from freeproj.findings.questions import MARGIN, Question
 from freeproj.findings.telling import Case
-from freeproj.stats import Judged, Outcome, Verdict, rule_text, verdict
+from freeproj.stats import Outcome, Verdict, rule_text, verdict
 
 __all__ = ["ask"]
 
@@ -60,12 +60,15 @@ def _answer(question: Question, dataset: Dataset) -> Answer:
     if not found:
         raise _MissingError(question.needs)
     (unit, data), looks = _scaled(cells, found), int(dataset.meta.get("looks", 1))
-    margin = _margin(question, unit)
-    judged = _judged(question, cells, found, data, margin=margin, looks=looks)
-    if unit == SHARE:
-        judged = _shifted(judged, contrasts[0].share)
+    margin, zero = _margin(question, unit), 0.0
+    if unit == SHARE:  # which differences are counted from
+        zero = contrasts[0].share
+        data = [{seed: gap + zero for seed, gap in each.items()} for each in data]
+    how = {"margin": margin, "threshold": zero}
+    judged = _judged(question, cells, found, data, looks, **how)
     case = Case(question, cells, contrasts, found, data, judged, unit, looks)
-    return _told(case, tuple(_findings(case, margin)))
+    thresholds = (-margin, margin) if question.expects == "same" else (zero,)
+    return _told(case, tuple(_findings(case, thresholds)))
 
 
 def _told(case: Case, findings: tuple[Finding, ...]) -> Answer:
@@ -136,31 +139,19 @@ def _scaled(
 
 
 def _judged(
-    question: Question, cells: Cells, found: Sequence, data: Sequence, **more: Any
+    question: Question, cells: Cells, found: Sequence, data: Sequence, looks: int, **how
 ) -> Verdict:
     """Judge all comparisons; a pool must not hide a contrast that does not hold."""
-    left_out, expects = _left_out(cells, found), question.expects
-    every = dict(enumerate(data))
-    judged = verdict(every, expects, left_out=left_out, pool=not question.each, **more)
+    expects, every = question.expects, dict(enumerate(data))
+    more = {"left_out": _left_out(cells, found), "pool": not question.each}
+    judged = verdict(every, expects, looks=looks, **how, **more)
     if expects == "same" or judged.outcome is not Outcome.HOLDS:
         return judged
     for what in {each.what for each in found}:
         own = {n: data[n] for n in judged.cells if found[n].what == what}
-        if own and verdict(own, expects).outcome is not Outcome.HOLDS:
+        if own and verdict(own, expects, **how).outcome is not Outcome.HOLDS:
             return replace(judged, outcome=Outcome.OPEN)
     return judged
-
-
-def _shifted(judged: Verdict, by: float) -> Verdict:
-    """Add a number to all means and intervals: where zero stands for a share."""
-
-    def moved(cell: Judged) -> Judged:
-        if ends := cell.interval:
-            ends = ends._replace(low=ends.low + by, high=ends.high + by)
-        return replace(cell, mean=cell.mean + by, interval=ends)
-
-    cells = {place: moved(cell) for place, cell in judged.cells.items()}
-    return replace(judged, cells=cells, pooled=moved(judged.pooled))
 
 
 def _left_out(cells: Cells, found: Sequence[Comparison]) -> list[int]:
@@ -171,14 +162,12 @@ def _left_out(cells: Cells, found: Sequence[Comparison]) -> list[int]:
     return [n for n, each in enumerate(found) if (each.agents, each.on) in ignoring]
 
 
-def _findings(case: Case, margin: float) -> Iterator[Finding]:
+def _findings(case: Case, thresholds: tuple[float, ...]) -> Iterator[Finding]:
     """Yield a finding for each comparison; one without a verdict says why."""
-    unit, zero = case.unit, case.contrasts[0].share if case.unit == SHARE else 0.0
-    thresholds = (-margin, margin) if case.question.expects == "same" else (zero,)
     why = "These agents do not use their observation: no verdict."
     for place, each in enumerate(case.found):
-        told: tuple = Outcome.OPEN, math.nan, None, unit, why
+        told: tuple = Outcome.OPEN, math.nan, None, case.unit, why
         if cell := case.judged.cells.get(place):
-            told = cell.outcome, cell.mean, cell.interval, unit, cell.reason
+            told = cell.outcome, cell.mean, cell.interval, case.unit, cell.reason
             told += each.remark, thresholds, cell.n
         yield Finding(each.about, *told, run=case.cells.runs[each.key][0])

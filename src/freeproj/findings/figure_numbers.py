@@ -28,12 +28,8 @@ MAPS = ("tile_unit", "minus_tile_unit", "tile", "minus_tile", "random", "zero")
 
 def need_runs(dataset: Dataset, protocol: str = "projection") -> Cells:
     """Return the cells of a dataset; without any, the error says how to get some."""
-    cells = make_cells(dataset, protocol)
-    if not cells.runs:
-        raise ValueError(
-            f"No runs with the {protocol} held out; `freeproj sweep quick` makes some."
-        )
-    return cells
+    needs = f"runs with the {protocol} held out; `freeproj sweep quick` makes some"
+    return _suited(make_cells(dataset, protocol), needs)
 
 
 def curve_numbers(

@@ -13,7 +13,7 @@ from freeproj.findings.numbers import PAPER_TASKS
 
 __all__ = ["GLOSSARY", "axis_name", "duration", "map_title", "method", "number_text"]
 __all__ += ["ordered_tasks", "run_counts", "seeds_text", "settings_text"]
-__all__ += ["short_value", "task_title", "value_text"]
+__all__ += ["short_value", "span_text", "task_title", "value_text"]
 
 _NAMES = tomllib.loads(Path(__file__).with_name("labels.toml").read_text("utf-8"))
 GLOSSARY: Mapping[str, str] = _NAMES["glossary"]
@@ -80,12 +80,16 @@ def number_text(value: float, digits: int = 2) -> str:
     return "–" if math.isnan(value) else f"{value:z.{digits}f}"  # z: no -0.00
 
 
+def span_text(numbers: Iterable[int]) -> str:
+    """Write the smallest and the largest number, or the only one there is."""
+    numbers = sorted(numbers)
+    return "–".join(dict.fromkeys(map(str, (numbers[0], numbers[-1]))))
+
+
 def seeds_text(counts: Iterable[int]) -> str:
     """Say how many seeds stand behind numbers: "1 seed", "3 seeds", "2–3 seeds"."""
     counts = list(counts) or [0]
-    low, high = int(min(counts)), int(max(counts))
-    number = str(low) if low == high else f"{low}–{high}"
-    return f"{number} seed" + "s" * (high != 1)
+    return f"{span_text(counts)} seed" + "s" * (max(counts) != 1)
 
 
 def duration(seconds: float) -> str:

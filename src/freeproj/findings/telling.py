@@ -100,7 +100,7 @@ def basis_text(case: Case) -> str:
     memories = dict.fromkeys(value_text("memory", s.get("memory", "")) for s in runs)
     budget = ("n_updates", "n_envs", "n_steps")
     steps = [math.prod(int(s.get(key, 0)) for key in budget) for s in runs]
-    told = sorted({f"{n / 1e6:.2g}" for n in (min(steps), max(steps))}, key=float)
+    told = dict.fromkeys(f"{n / 1e6:.2g}" for n in (min(steps), max(steps)))
     budget = f"{'–'.join(told)} M steps" if max(steps) else ""
     seeds = seeds_text(len(each.gaps) for each in found)
     return ", ".join(filter(None, (*memories, seeds, budget)))

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from freeproj.storage.arrays import read_array, read_member
-from freeproj.storage.files import DAMAGED
+from freeproj.storage.files import DAMAGED, check_regular
 
 __all__ = ["read_matrix", "read_numbers"]
 
@@ -40,12 +40,7 @@ def read_numbers(path: str | Path, array: str | None = None) -> np.ndarray:
     if kind not in _FORMATS:
         known = ", ".join(_FORMATS)
         raise ValueError(f"A data file must end in {known}, got '{path.name}'.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file.")
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file.")
-    if not path.is_file():  # reading a pipe or a device could block forever
-        raise ValueError(f"{path} is not a regular file; save the data to one.")
+    check_regular(path)
     if array is not None and kind != ".npz":
         raise ValueError(f"Only .npz files have named arrays; {path} is not one.")
     return _checked(_read_csv(path) if kind == ".csv" else _read(path, array), path)

@@ -27,6 +27,7 @@ from freeproj.experiments.measures import metric_of
 from freeproj.experiments.progress import TrainProgress
 from freeproj.experiments.run import run_training
 from freeproj.experiments.settings import dotted, flat, read_config
+from freeproj.findings.labels import number_text
 from freeproj.learning import train as learning
 from freeproj.learning.config import TrainConfig
 from freeproj.learning.evaluate import Evaluation, evaluate
@@ -87,8 +88,7 @@ class Trained(TrainResult):
     def _repr_html_(self) -> str:
         rows = ""
         for short, name in self._returns.items():
-            value = self.log[-1].get(name, math.nan)
-            number = f"{value:.2f}" if math.isfinite(value) else "–"
+            number = number_text(self.log[-1].get(name, math.nan))
             rows += f"<tr><td>{html.escape(short)}</td><td>{number}</td></tr>"
         head = f"<tr><th>{len(self.log)} updates</th><th>return of an episode</th></tr>"
         return f"<p>{html.escape(repr(self))}</p><table>{head}{rows}</table>"

@@ -81,6 +81,7 @@ def verdict(
     expects: str = "more",
     margin: float = 0.0,
     *,
+    threshold: float = 0.0,
     looks: int = 1,
     left_out: Collection[Cell] = (),
     pool: bool = True,
@@ -94,6 +95,7 @@ def verdict(
         cells: differences of paired seeds, by cell.
         expects: one of `EXPECTS`.
         margin: for `same`: differences up to here do not matter; stated beforehand.
+        threshold: for `more` and `less`: what stands for zero.
         looks: how often the data were judged while they came in, this time included.
         left_out: cells that are not judged, such as those whose agents do not use
             their observation.
@@ -108,14 +110,15 @@ def verdict(
     if looks < 1:
         raise ValueError(f"`looks` must be at least 1, got {looks}.")
     kept = {cell: data for cell, data in cells.items() if cell not in left_out}
+    turns = (-margin, margin) if expects == "same" else (threshold, threshold)
     means, whole = {c: mean_of(data) for c, data in kept.items()}, pooled_mean(kept)
-    alone = {c: looks * _p(m, expects, margin) for c, m in means.items() if m.n}
-    of_pool, of_cells = _share(looks * _p(whole, expects, margin), holm(alone), pool)
+    alone = {c: looks * _p(mean, turns) for c, mean in means.items() if mean.n}
+    of_pool, of_cells = _share(looks * _p(whole, turns), holm(alone), pool)
     judged = {
-        cell: _judge(mean, of_cells.get(cell, math.nan), expects, margin)
+        cell: _judge(mean, of_cells.get(cell, math.nan), expects, turns)
         for cell, mean in means.items()
     }
-    pooled = _judge(whole, of_pool, expects, margin)
+    pooled = _judge(whole, of_pool, expects, turns)
     outcome = combine(each.outcome for each in judged.values())
     # The pool may settle what cells leave open, except that all of them are the same.
     settles = pool and (expects != "same" or pooled.outcome is Outcome.FAILS)
@@ -160,9 +163,9 @@ def rule_text(expects: str, margin: str = "the margin", pool: bool = True) -> st
     return f"{rule} {corrected} anything wrong."
 
 
-def _p(mean: Mean, expects: str, margin: float) -> float:
+def _p(mean: Mean, turns: tuple[float, float]) -> float:
     """Return the p-value against the nearest threshold."""
-    return mean.p(math.copysign(margin, mean.value) if expects == "same" else 0.0)
+    return mean.p(min(turns, key=lambda threshold: abs(mean.value - threshold)))
 
 
 def _share(
@@ -177,18 +180,17 @@ def _share(
     return whole, {c: min(1.0, 2 * p, max(p, 2 * pool)) for c, p in cells.items()}
 
 
-def _judge(mean: Mean, corrected: float, expects: str, margin: float) -> Judged:
-    p = _p(mean, expects, margin)
+def _judge(mean: Mean, corrected: float, expects: str, turns: tuple) -> Judged:
+    p, (lower, upper) = _p(mean, turns), turns
     level = 1 - LEVEL * (p / corrected if corrected > 0 else 1.0)
     ends = mean.interval(level)
     if ends is None:
         return Judged(Outcome.OPEN, mean.value, None, math.nan, mean.n, math.nan)
-    holds, fails = ends.low > 0, ends.high < 0
+    holds, fails = ends.low > upper, ends.high < lower
     if expects == "less":
         holds, fails = fails, holds
     if expects == "same":
-        holds = -margin < ends.low and ends.high < margin
-        fails = ends.low > margin or ends.high < -margin
+        holds, fails = lower < ends.low and ends.high < upper, holds or fails
     outcome = Outcome.HOLDS if holds else Outcome.FAILS if fails else Outcome.OPEN
     if not corrected <= LEVEL:
         outcome = Outcome.OPEN

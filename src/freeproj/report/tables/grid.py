@@ -21,7 +21,7 @@ from freeproj.stats.intervals import Summary
 from freeproj.storage.names import printable
 
 __all__ = ["NONE", "NOTES", "Column", "Grid", "Row", "flat_summary", "interval_text"]
-__all__ += ["span_text", "to_latex", "to_markdown", "to_terminal"]
+__all__ += ["to_latex", "to_markdown", "to_terminal"]
 
 NONE = "–"  # no data; a note says why
 NOTES = tomllib.loads((Path(__file__).parent / "notes.toml").read_text("utf-8"))
@@ -42,12 +42,6 @@ def interval_text(summary: Summary) -> str:
     """Write the 95 % interval; a dash below three seeds."""
     low, high = map(number_text, summary.ends)
     return NONE if summary.interval is None else f"[{low}, {high}]"
-
-
-def span_text(numbers: Iterable[int]) -> str:
-    """Write the smallest and the largest number, or the only one there is."""
-    numbers = sorted(numbers)
-    return "–".join(dict.fromkeys(map(str, (numbers[0], numbers[-1]))))
 
 
 def flat_summary(name: str, summary: Summary, *fields: str) -> dict[str, Any]:

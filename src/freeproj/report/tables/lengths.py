@@ -11,8 +11,9 @@ from itertools import groupby
 from typing import Any
 
 from freeproj.experiments.dataset import Dataset
+from freeproj.findings import labels
 from freeproj.findings.cells import make_cells
-from freeproj.findings.labels import axis_name, number_text, run_counts, short_value
+from freeproj.findings.labels import number_text
 from freeproj.findings.numbers import PAPER_LENGTHS
 from freeproj.report.tables import grid
 from freeproj.report.tables.grid import NONE, Column, Grid
@@ -69,22 +70,22 @@ def make_grid(records: Sequence[LengthRecord], dataset: Dataset) -> Grid:
     lengths = sorted({ell for record in records for ell in record.scores})
     axes, none = list(records[0].settings), summarise([])
     columns = (
-        *(Column(axis_name(axis), True) for axis in axes),
+        *(Column(labels.axis_name(axis), True) for axis in axes),
         *(Column("paper ℓ*"), Column("best ℓ")),
         *(Column(f"ℓ={ell}", rank=1) for ell in lengths),
         *(Column("ℓ by half", rank=2), Column("gain", rank=4), Column("seeds")),
     )
     rows = [
         (
-            *(short_value(axis, record.settings[axis]) for axis in axes),
+            *(labels.short_value(axis, record.settings[axis]) for axis in axes),
             *(str(record.paper or NONE), str(record.best or NONE)),
             *(number_text(record.scores.get(ell, none).mean) for ell in lengths),
             NONE if math.isnan(record.gain) else record.chosen,
             number_text(record.gain),
-            grid.span_text(each.n for each in record.scores.values()),
+            labels.span_text(each.n for each in record.scores.values()),
         )
         for record in records
     ]
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
-    notes = [run_counts(dataset), *grid.NOTES["lengths"].values()]
+    notes = [labels.run_counts(dataset), *grid.NOTES["lengths"].values()]
     return Grid("The best word length", columns, groups, notes)

@@ -19,12 +19,12 @@ from freeproj.findings.answers import HEADROOM, Finding
 from freeproj.findings.asking import ask
 from freeproj.findings.cells import Cells, Key, make_cells, of_protocol
 from freeproj.findings.contrasts import uses_observation
-from freeproj.findings.labels import number_text
+from freeproj.findings.labels import number_text, span_text
 from freeproj.findings.numbers import PAPER_RESULTS, Levels
 from freeproj.findings.questions import Contrast, Question
 from freeproj.findings.selection import Kind, kind
 from freeproj.report.tables import grid
-from freeproj.report.tables.grid import NONE, Column, Grid, Row, span_text
+from freeproj.report.tables.grid import NONE, Column, Grid, Row
 from freeproj.stats import ChanceLine, chance_lines
 from freeproj.stats.intervals import Summary, summarise
 
