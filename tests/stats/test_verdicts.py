@@ -74,6 +74,18 @@ def test_one_cell_is_its_own_pool():
     assert found.pooled == found.cells["a"]
 
 
+@pytest.mark.parametrize("expects", ["more", "less"])
+def test_a_threshold_stands_for_zero(expects):
+    plain, moved = (
+        verdict({"a": UP, "b": NOISE}, expects),
+        {"a": UP + 3, "b": NOISE + 3},
+    )
+    found = verdict(moved, expects, threshold=3.0)
+    assert found.outcome is plain.outcome
+    assert found.pooled.p == pytest.approx(plain.pooled.p)
+    assert found.pooled.interval.low == pytest.approx(plain.pooled.interval.low + 3)
+
+
 def test_every_look_at_the_data_costs():
     good = np.array([0.5, 0.9, 1.4, 0.8, -0.7, 0.7, 1.1, 0.6, -0.5, 0.3])
     once, thrice = verdict({"a": good}), verdict({"a": good}, looks=3)

@@ -6,7 +6,7 @@ All numbers here are returns per trial. Nothing is decided in this module.
 import collections
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from freeproj.findings.cells import Cells, Key
@@ -76,9 +76,9 @@ class _Sides:
     def single(self, key: Key) -> Comparison:
         """Compare a configuration with itself on another projection, or with chance."""
         trained = self.cells.where(lambda each: each == key).mean_return("train")
-        remark = f"In {map_title('train')}: {trained:z.2f} a trial."
-        found = self._comparison(key, self._earn(key), ())
-        return found if math.isnan(trained) else replace(found, remark=remark)
+        known = not math.isnan(trained)
+        remark = f"In {map_title('train')}: {trained:z.2f} a trial." * known
+        return self._comparison(key, self._earn(key), (), remark=remark)
 
     def along(self) -> Iterator[Comparison]:
         """Compare the other values of an axis with the reference."""
@@ -117,12 +117,11 @@ class _Sides:
     def _comparison(
         self, key: Key, gaps: Mapping[int, float], agents: tuple[Key, ...], **more: Any
     ) -> Comparison:
-        what, on, minus = self.contrast.what, self.contrast.on, self.contrast.minus
-        told = on or minus not in ("", "chance", "zero")
-        about = self.cells.label(key) + f", {what}" * bool(told)
-        agents = () if minus else agents  # another projection may be the blanked one
-        known = {"about": about, "agents": agents, **more}
-        return Comparison(what, self.on, key, gaps, **known)
+        what, minus = self.contrast.what, self.contrast.minus
+        told = self.contrast.on or minus not in ("", "chance", "zero")
+        more.setdefault("about", self.cells.label(key) + f", {what}" * bool(told))
+        agents = () if minus else agents  # the other projection may be the blanked one
+        return Comparison(what, self.on, key, gaps, agents=agents, **more)
 
     def _earn(self, key: Key) -> dict[int, float]:
         """Return what a configuration earns per trial, minus what it is compared to."""
@@ -142,12 +141,11 @@ class _Sides:
         axis = self.contrast.along
         options = {value: self._earn(key) for value, key in others.items()}
         found = half_choice(options, self._earn(plain))
-        seeds = list(found.gains)
+        seeds, rest = list(found.gains), self.cells.label(plain, axis)
         for half, value in enumerate(found.choices):
             chosen = f"{axis_name(axis)} = {value_text(axis, value)}"
-            of = self.cells.label(plain, axis)
             gaps = {seed: found.gains[seed] for seed in seeds[1 - half :: 2]}
-            about = f"{of}, {chosen} chosen on half {half + 1}"
+            about = f"{rest}, {chosen} chosen on half {half + 1}"
             yield self._comparison(plain, gaps, agents, about=about)
 
     def _pair(self, key: Key, other: Key) -> Comparison:
