@@ -76,11 +76,8 @@ def test_one_cell_is_its_own_pool():
 
 @pytest.mark.parametrize("expects", ["more", "less"])
 def test_a_threshold_stands_for_zero(expects):
-    plain, moved = (
-        verdict({"a": UP, "b": NOISE}, expects),
-        {"a": UP + 3, "b": NOISE + 3},
-    )
-    found = verdict(moved, expects, threshold=3.0)
+    plain = verdict({"a": UP, "b": NOISE}, expects)
+    found = verdict({"a": UP + 3, "b": NOISE + 3}, expects, threshold=3.0)
     assert found.outcome is plain.outcome
     assert found.pooled.p == pytest.approx(plain.pooled.p)
     assert found.pooled.interval.low == pytest.approx(plain.pooled.interval.low + 3)
