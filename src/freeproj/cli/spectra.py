@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +11,12 @@ import click
 
 from freeproj.cli.options import SpreadCommand, json_option, split_words
 from freeproj.cli.output import show
+from freeproj.experiments.progress import working
 
 if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["spectra"]
-
-_SECONDS_BETWEEN_LINES = 3.0
 
 
 def _numbers(kind: type) -> Any:
@@ -84,9 +81,8 @@ def spectra(
     from freeproj.spectra import own_data_report
 
     matrix, values, place = _read(data, target)
-    with _progress(len(matrix), lengths, how["n_words"], how["n_trials"]) as count:
-        how |= {"target": values, "on_progress": count}
-        report = own_data_report(matrix, lengths, **how)
+    with working("drawing bases"):
+        report = own_data_report(matrix, lengths, target=values, **how)
     facts = {
         "data": data,
         "samples": place,
@@ -133,31 +129,3 @@ def _file_and_array(text: str) -> tuple[Path, str | None]:
     """Split FILE.npz:NAME."""
     named = re.fullmatch(r"(.+\.npz):([^:/\\]+)", text, re.IGNORECASE)
     return (Path(named[1]), named[2]) if named else (Path(text), None)
-
-
-@contextmanager
-def _progress(
-    dim: int, lengths: list[int], n_words: int, trials: int | None
-) -> Iterator[Callable[[int], None]]:
-    """Yield a callback that counts drawn bases: a bar on a terminal, else lines."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from freeproj.projection import words
-    from freeproj.spectra.advice import default_trials
-
-    trials = default_trials(dim) if trials is None else trials
-    n_bases = trials * sum(words.generators_for(n_words, ell) for ell in lengths)
-    console = Console(stderr=True)
-    bar = Progress(console=console, transient=True, disable=not console.is_terminal)
-    task, said = bar.add_task("Drawing bases", total=n_bases), time.monotonic()
-
-    def count(n: int) -> None:
-        nonlocal said
-        bar.advance(task, n)
-        if bar.disable and time.monotonic() - said > _SECONDS_BETWEEN_LINES:
-            said, done = time.monotonic(), int(bar.tasks[0].completed)
-            click.echo(f"{done} of {n_bases} bases in dimension {dim} drawn", err=True)
-
-    with bar:
-        yield count

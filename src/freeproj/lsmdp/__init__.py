@@ -20,23 +20,7 @@ from freeproj.lsmdp.aggregation import (
 from freeproj.lsmdp.solving import READINGS, Solution, policy, sample_costs, solve
 from freeproj.lsmdp.spaces import StateSpace, binary_tree, graph, lattice
 
-__all__ = [
-    "METRICS",
-    "READINGS",
-    "Distances",
-    "Estimate",
-    "LengthComparison",
-    "Solution",
-    "StateSpace",
-    "aggregate",
-    "binary_tree",
-    "compare_lengths",
-    "distances",
-    "graph",
-    "lattice",
-    "mean_permutation",
-    "paired_changes",
-    "policy",
-    "sample_costs",
-    "solve",
-]
+__all__ = ["METRICS", "READINGS", "Distances", "Estimate", "LengthComparison"]
+__all__ += ["Solution", "StateSpace", "aggregate", "binary_tree", "compare_lengths"]
+__all__ += ["distances", "graph", "lattice", "mean_permutation", "paired_changes"]
+__all__ += ["policy", "sample_costs", "solve"]

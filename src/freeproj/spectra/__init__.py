@@ -52,39 +52,12 @@ from freeproj.spectra.risk import (
     spectrum_of,
 )
 
-__all__ = [
-    "Atoms",
-    "MarchenkoPastur",
-    "OwnDataReport",
-    "WordLaw",
-    "average_kernel",
-    "best_ridge",
-    "block_matrix",
-    "block_moment",
-    "block_spectra",
-    "blocks",
-    "data_eigenvalues",
-    "density_curve",
-    "effective_dimension",
-    "effective_ridge",
-    "environment_ridge",
-    "environment_risk",
-    "expected_inner_product",
-    "free_product",
-    "free_sum",
-    "gaussian_data",
-    "inner_product",
-    "limit_derivatives",
-    "limit_effective_dimension",
-    "own_data_report",
-    "partial_transpose",
-    "predicted_effective_dimension",
-    "predicted_risk",
-    "rescale",
-    "sample_root_singular_values",
-    "spectrum_of",
-    "word_density",
-    "word_edges",
-    "word_expectation",
-    "word_moment",
-]
+__all__ = ["Atoms", "MarchenkoPastur", "OwnDataReport", "WordLaw", "average_kernel"]
+__all__ += ["best_ridge", "block_matrix", "block_moment", "block_spectra", "blocks"]
+__all__ += ["data_eigenvalues", "density_curve", "effective_dimension"]
+__all__ += ["effective_ridge", "environment_ridge", "environment_risk"]
+__all__ += ["expected_inner_product", "free_product", "free_sum", "gaussian_data"]
+__all__ += ["inner_product", "limit_derivatives", "limit_effective_dimension"]
+__all__ += ["own_data_report", "partial_transpose", "predicted_effective_dimension"]
+__all__ += ["predicted_risk", "rescale", "sample_root_singular_values", "spectrum_of"]
+__all__ += ["word_density", "word_edges", "word_expectation", "word_moment"]

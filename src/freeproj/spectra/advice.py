@@ -10,7 +10,7 @@ effective dimension falls with ℓ whatever the data, and words never lower the 
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -105,7 +105,6 @@ def own_data_report(
     n_words: int = 256,
     n_trials: int | None = None,
     seed: int = 0,
-    on_progress: Callable[[int], None] | None = None,
 ) -> OwnDataReport:
     """Predict and measure d_eff/d of data for each length and ridge.
 
@@ -116,7 +115,6 @@ def own_data_report(
         X: one sample per column.
         target: one value, or row of values, for each sample, to predict from it.
         n_trials: draws of the bases per length; 0 measures nothing.
-        on_progress: called with the number of bases drawn since the last call.
     """
     data = data_matrix(X, single=True)
     gamma = parameter(list(ridges), "ridges", above=0)
@@ -138,7 +136,7 @@ def own_data_report(
     n, ell = np.array(families).T[:, :, None]
     best = [best_ridge(spectrum, *each) for each in [(1, 0), *families]]
     draws = [(*each, at.ridge) for each, at in zip(families, best[1:], strict=True)]
-    shares, left_out = _measure(factors, gamma, draws, n_trials, seed, on_progress)
+    shares, left_out = _measure(factors, gamma, draws, n_trials, seed)
     spread = shares.std(axis=1, ddof=1) if n_trials > 1 else shares[:, 0] * np.nan
     return OwnDataReport(
         dim=dim,
@@ -186,7 +184,6 @@ def _measure(
     draws: list[tuple[int, int, float]],
     n_trials: int,
     seed: int,
-    on_progress: Callable[[int], None] | None,
 ) -> tuple[Float[np.ndarray, "lengths trials ridges"], Float[np.ndarray, "lengths p"]]:
     """Return d_eff/d of every draw, and the squared errors of samples left out.
 
@@ -198,8 +195,6 @@ def _measure(
     def trial(n, length, best, seed):
         rng, dim = np.random.default_rng(seed), len(factors.left)
         mixed = factors.mixed(draw_words(rng, n, length, dim, "orthogonal"))
-        if on_progress is not None:
-            on_progress(n)
         share = effective_dimension(mixed.eigenvalues, ridges) / dim
         return share, leave_one_out(mixed, best)
 

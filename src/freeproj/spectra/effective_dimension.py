@@ -24,18 +24,10 @@ from freeproj.spectra.checks import (
 )
 from freeproj.spectra.roots import increasing_root
 
-__all__ = [
-    "EffectiveRidge",
-    "LimitDerivatives",
-    "as_solved",
-    "at_effective_ridge",
-    "data_eigenvalues",
-    "effective_dimension",
-    "effective_ridge",
-    "limit_derivatives",
-    "limit_effective_dimension",
-    "predicted_effective_dimension",
-]
+__all__ = ["EffectiveRidge", "LimitDerivatives", "as_solved", "at_effective_ridge"]
+__all__ += ["data_eigenvalues", "effective_dimension", "effective_ridge"]
+__all__ += ["limit_derivatives", "limit_effective_dimension"]
+__all__ += ["predicted_effective_dimension"]
 
 _AnyArray = Array | np.ndarray
 
