@@ -160,11 +160,11 @@ def _overview(studies: Sequence[dict[str, Any]]) -> str:
         sizes = str(told["runs"]), seeds, str(len(by_task)), str(told.get("looks", 1))
         made = f"{told['cpu_hours']:.2f}", told["date"], told["version"]
         rows.append((told["study"], *sizes, *made))
-    note = "seeds: of each configuration. looks: how often the results were judged "
-    note += (
-        "while seeds came in. hours: of one CPU core. `freeproj sweep STUDY` runs a "
+    note = (
+        "seeds: of each configuration. looks: how often the results were judged while "
+        "seeds came in. hours: of one CPU core. `freeproj sweep STUDY` runs one again."
     )
-    return f"{columns(rows)}\n\n{fill(f'{note}study again.')}"
+    return f"{columns(rows)}\n\n{fill(note)}"
 
 
 def _text(study: Dataset, width: int) -> str:

@@ -135,9 +135,8 @@ def compare(
     on = on or next(iter(named.values())).test_map
     rows = [row for name in named for row in _rows(name, named, on)]
     if not any(row["seeds"] for row in rows):
-        raise ValueError(
-            "None of these runs was tested; `freeproj evaluate` tests one."
-        )
+        why = "None of these runs was tested; `freeproj evaluate` tests one."
+        raise ValueError(why)
     answers = _answers(named, along, on=on, pool=pool)
     differences = _differences(named)
     facts = {"on": on, "differences": differences, "rows": rows}

@@ -39,10 +39,8 @@ def explain(error: BaseException) -> tuple[int, str]:
         case RuntimeError() if _NO_DEVICE.search(text):
             asked = os.environ.get("JAX_PLATFORMS", "")
             said = f" JAX_PLATFORMS={asked} asks for it;" if asked else ""
-            return (
-                2,
-                f"JAX finds no such device.{said} `freeproj doctor` lists devices.",
-            )
+            way_out = "`freeproj doctor` lists devices."
+            return 2, f"JAX finds no such device.{said} {way_out}"
         case MemoryError():
             return 1, f"Not enough memory. {text}".strip()
         case OSError(errno=int(number)):

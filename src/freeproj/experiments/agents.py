@@ -24,13 +24,13 @@ from freeproj.experiments.arrays import check_weights, load_tree, save_tree, tre
 from freeproj.experiments.hub import WEIGHTS, read_hub
 from freeproj.experiments.player import AgentPlayer
 from freeproj.experiments.run import read_run, state_shapes
-from freeproj.experiments.settings import config_from, to_toml
+from freeproj.experiments.settings import config_from, find_shipped, to_toml
 from freeproj.learning.config import TrainConfig
 from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.spaces import Box
 from freeproj.storage.arrays import read_arrays
 from freeproj.storage.files import DAMAGED
-from freeproj.storage.names import named_by, suggestion
+from freeproj.storage.names import named_by
 from freeproj.storage.toml import parse_toml
 
 __all__ = ["PRETRAINED", "LoadedAgent", "export_agent", "load_agent"]
@@ -121,20 +121,19 @@ class LoadedAgent:
 
 def load_agent(source: str | Path) -> LoadedAgent:
     """Load an agent: a shipped one by its name, a run's newest, a file or folder."""
-    path = Path(source)
-    if str(source) in PRETRAINED:
-        path = _FOLDER / f"{source}.npz"
+    path = find_shipped(source, _FOLDER, "agent", ".npz")
     if path.is_dir():
         is_hub = (path / WEIGHTS).is_file()
         return LoadedAgent(*read_hub(path)) if is_hub else _agent_of_run(path)
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{source}: no such run or file, and not a shipped agent."
-            f"{suggestion(str(source), PRETRAINED)} Shipped: {', '.join(PRETRAINED)}."
-        )
+    try:
+        arrays = read_arrays(path)
+        settings, card = str(arrays["config"]), dict(json.loads(str(arrays["card"])))
+    except DAMAGED as error:
+        text = f"{path} is not an exported agent, or damaged; see `freeproj export`."
+        raise ValueError(text) from error
     with named_by(path):
-        config = config_from(parse_toml(_text(path, "config"), path))
-    agent, card = load_tree(path, state_shapes(config)[-1].agent), _card(path)
+        config = config_from(parse_toml(settings, path))
+    agent = load_tree(path, state_shapes(config)[-1].agent)
     check_weights(agent, path, card.get("sha256"))  # 0.2 wrote none
     return LoadedAgent(agent, config, card)
 
@@ -161,18 +160,3 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)
-
-
-def _card(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(_text(path, "card")))
-    except DAMAGED:
-        raise ValueError(f"{path} has a damaged card; export it again.") from None
-
-
-def _text(path: Path, name: str) -> str:
-    try:
-        return str(read_arrays(path)[name])
-    except DAMAGED as error:
-        text = f"{path} is not an exported agent, or damaged; see `freeproj export`."
-        raise ValueError(text) from error

@@ -1,7 +1,6 @@
 """Many runs as one dataset, whose axes are the settings that differ between runs.
 
     dataset = read_dataset("runs")
-    dataset.axes                                # ("task", "projection.length")
     dataset.where(task="HigherLower").group_by("projection.length")
     dataset.scores("test/tile/episodes/episode_return", reduce="last3").by_cell()
 

@@ -1,12 +1,7 @@
 """An agent as a folder in the layout of the Hugging Face Hub.
 
-    README.md            the model card: front matter with results, then text
-    model.safetensors    the weights, by name
-    config.toml          the settings
-    results.json         returns under each test projection
-    replay.gif           an episode, if one was drawn
-
-`load_agent` reads the folder. Nothing is uploaded; `hf upload NAME DIR` does that.
+`README.md` is the model card, with results in its front matter. `load_agent` reads the
+folder. Nothing is uploaded; `hf upload NAME DIR` does that.
 """
 
 import json

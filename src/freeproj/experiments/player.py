@@ -105,13 +105,7 @@ class AgentPlayer:
 
 @eqx.filter_jit
 def _act(
-    agent: ActorCritic,
-    env: MetaEnv,
-    states: MetaState,
-    memory: PyTree,
-    key,
-    now,
-    greedy,
+    agent: ActorCritic, env: MetaEnv, states: MetaState, memory, key, now, greedy
 ) -> tuple[Array, Array, MetaState, PyTree]:
     """Return actions, the same in the task's own terms, states and memory after."""
 

@@ -7,7 +7,6 @@ wrote it. A cache that is damaged, or cannot be written, is ignored.
 """
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import os
@@ -43,13 +42,7 @@ def read_folder(folder: Path) -> _Records:
         meta = {"reader": _reader(), "signatures": seen}
         with contextlib.suppress(OSError):
             save_records(folder / CACHE, records, meta)
-    # Each record gets its folder as it is today, wherever it was cached.
-    return {
-        name: each._replace(path=folder / name)
-        if isinstance(each, SetAside)
-        else dataclasses.replace(each, folder=folder / name)
-        for name, each in records.items()
-    }
+    return records
 
 
 def find_runs(folder: Path, depth: int = 0) -> Iterator[Path]:
@@ -72,7 +65,7 @@ def find_runs(folder: Path, depth: int = 0) -> Iterator[Path]:
 
 def _read_cache(path: Path, seen: dict[str, _Signature]) -> _Records:
     try:
-        records, meta = load_records(path)
+        records, meta = load_records(path, path.parent)
     except (ValueError, OSError):
         return {}
     known = meta.get("signatures")

@@ -1,15 +1,8 @@
 """A run on disk: written step by step, resumed after a crash, never overwritten.
 
-It is a folder named by its settings:
-
-    config.toml        the settings
-    log.jsonl          a line for each update with its checksum, appended and synced
-    checkpoint/        the state after the last update, replaced whole: state.npz, or
-                       latest.npz where that is newer
-    agent.npz          the weights, at the end
-    final.json         the last line of the log: the run is finished
-    timing.jsonl       when each update ended; apart, as it differs between equal runs
-    diverged.json      where a number was not finite: the run cannot go on
+It is a folder named by its settings, with `config.toml`, a line of `log.jsonl` for each
+update, the state after the last one in `checkpoint`, and at the end `agent.npz` and
+`final.json`, or `diverged.json`. `timing.jsonl` is apart: equal runs differ in it.
 
 At most every four seconds the log is synced, then the state and its folder: a power cut
 loses no more than that, or the update under way. In between the state is written

@@ -8,12 +8,11 @@ keys of older versions, and `old_name` finds runs of 0.1.
 """
 
 import dataclasses
-import difflib
 import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from freeproj.storage.names import is_import_name, is_own_name, suggestion
 from freeproj.storage.toml import read_toml, write_toml
 
 __all__ = ["RENAMED", "SCHEMA", "SHIPPED", "config_from", "digest", "dotted"]
-__all__ += ["find_shipped", "flat", "flat_settings", "nearest_key", "old_name"]
+__all__ += ["find_shipped", "flat", "flat_settings", "old_name"]
 __all__ += ["own_names", "plain_settings", "read_base", "read_config", "run_name"]
 __all__ += ["shown_config", "to_toml", "typed", "unresolved_config"]
 
@@ -176,28 +175,18 @@ def old_name(config: TrainConfig) -> str | None:
     return _name(config, _hash(write_toml(old.pop("") | old)))
 
 
-def nearest_key(key: str, known: Iterable[str]) -> str:
-    """Return " Did you mean `ppo.discount`?" for `discount` or `ppo.discout`, or ""."""
-    last = key.rpartition(".")[2]
-
-    def likeness(other: str) -> float:
-        ends = difflib.SequenceMatcher(None, last, other.rpartition(".")[2]).ratio()
-        return ends + difflib.SequenceMatcher(None, key, other).ratio() / 4
-
-    best = max(known, key=likeness)
-    return f" Did you mean `{best}`?" if likeness(best) > 0.8 else ""
-
-
 def read_base(source: str | Path) -> dict[str, Any]:
     """Read the tables of a TOML file, or of a shipped one by its name."""
     return read_toml(find_shipped(source, _CONFIGS, "config"))
 
 
-def find_shipped(source: str | Path, folder: Path, kind: str) -> Path:
-    """Return the path of a TOML file, or of a shipped one by its name."""
-    known = sorted(path.stem for path in folder.glob("*.toml"))
+def find_shipped(
+    source: str | Path, folder: Path, kind: str, suffix: str = ".toml"
+) -> Path:
+    """Return the path of a file, or of a shipped one by its name."""
+    known = sorted(path.stem for path in folder.glob(f"*{suffix}"))
     if str(source) in known:
-        return folder / f"{source}.toml"
+        return folder / f"{source}{suffix}"
     if not Path(source).exists():
         raise FileNotFoundError(
             f"{source}: no such file, and not a shipped {kind} ({', '.join(known)})."
@@ -249,7 +238,7 @@ def _checked(settings: _Table) -> dict[str, Any]:
         if key in sections:
             raise ValueError(f"`{key}` must be a table, got {value!r}.")
         if today not in known:
-            near = nearest_key(key, known) or f" Known: {', '.join(known)}."
+            near = suggestion(key, known) or f" Known: {', '.join(known)}."
             raise ValueError(f"No setting `{key}`.{near}")
         found[today] = typed(today, convert(value))
     return found

@@ -48,15 +48,17 @@ def save_records(
     write_atomically(path, lambda file: write(file, index=letters, values=values))
 
 
-def load_records(path: Path) -> tuple[_Records, dict[str, Any]]:
-    """Read what `save_records` wrote; anything else is a ValueError."""
+def load_records(
+    path: Path, folder: Path | None = None
+) -> tuple[_Records, dict[str, Any]]:
+    """Read what `save_records` wrote, of runs in a folder; else raise ValueError."""
     check_regular(path)
     try:
         arrays = read_arrays(path)
         index, values = json.loads(arrays["index"].tobytes()), arrays["values"]
         if index["format"] != _FORMAT or values.dtype != float or values.ndim != 1:
             raise ValueError("written by another version")
-        return _unpack(index["records"], values), dict(index["meta"])
+        return _unpack(index["records"], values, folder), dict(index["meta"])
     except (*DAMAGED, AttributeError) as error:
         text = str(error).rstrip(".")
         if not text or "pickle" in text:  # NumPy advises to unpickle the file
@@ -73,14 +75,16 @@ def is_stored(path: Path) -> bool:
         return True  # reading it says what is wrong
 
 
-def _unpack(index: Sequence[Mapping[str, Any]], values: np.ndarray) -> _Records:
+def _unpack(
+    index: Sequence[Mapping[str, Any]], values: np.ndarray, folder: Path | None
+) -> _Records:
     records: dict[str, RunRecord | SetAside] = {}
     at = 0
     for entry in index:
         path = str(entry["path"])
         if "reason" in entry:
             health, reason = str(entry["health"]), str(entry["reason"])
-            records[path] = SetAside(Path(path), health, reason)
+            records[path] = SetAside((folder or Path()) / path, health, reason)
             continue
         n, metrics = int(entry["n"]), {}
         updates, at = values[at : at + n].astype(np.int64), at + n
@@ -89,8 +93,8 @@ def _unpack(index: Sequence[Mapping[str, Any]], values: np.ndarray) -> _Records:
             metrics[name], at = values[at : at + size].reshape(n, *width), at + size
         named = str(entry["name"]), _hashable(entry["settings"]), str(entry["health"])
         seconds = math.nan if entry["seconds"] is None else float(entry["seconds"])
-        rest = {"seconds": seconds, "meta": dict(entry["meta"])}
-        records[path] = checked(RunRecord(*named, updates, metrics, **rest))
+        rest = folder and folder / path, seconds, dict(entry["meta"])
+        records[path] = checked(RunRecord(*named, updates, metrics, *rest))
     if at != len(values):
         raise ValueError("the index does not match the numbers")
     return records

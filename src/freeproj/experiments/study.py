@@ -1,30 +1,9 @@
 """A study, a TOML file: a grid of settings, and the runs that it stands for.
 
-    base = "laptop"                       # shipped settings, a file, or a table
-    settings = { previous_reward = true } # what differs from them in every run
-
-    [grid]                                # the runs: every combination
-    tasks = ["HigherLower", "RepeatFirst"]
-    memories = ["gru", "s5"]
-    lengths = [1, 2, 4, 8]
-    ppo.discount = [0.9, 0.99]            # any key of the settings
-    seeds = 3                             # 0, 1, 2; or a list
-
-    [[exclude]]                           # combinations to leave out
-    memory = "s5"
-    length = [2, 8]
-
-    [[override]]                          # settings of some combinations
-    match = { task = "RepeatFirst" }
-    set = { n_updates = 100 }
-
-    [stated]                              # before it runs; all four, or no table
-    question = "Does word length matter?"
-    margin = "±10 % of the headroom"
-    seeds = 3
-    looks = 1                             # how often the runs are judged
-
-The order of the runs is that of the file: the last key of the grid changes fastest.
+Its tables are `base` (shipped settings, a file or a table), `settings` (what differs
+from them in every run), `grid` (the runs: every combination of its values), `exclude`
+and `override` (of partial matches), and `stated`; docs/studies.md has examples. The
+order of the runs is that of the file: the last key of the grid changes fastest.
 """
 
 import collections
@@ -40,6 +19,7 @@ from typing import Any
 from freeproj.experiments import settings as texts
 from freeproj.experiments.settings import config_from, dotted, run_name
 from freeproj.learning.config import TrainConfig
+from freeproj.storage.names import suggestion
 from freeproj.storage.toml import read_toml
 
 __all__ = ["STUDIES", "Grid", "read_study", "stated_before"]
@@ -113,7 +93,7 @@ class Grid:
         plain = texts.plain_settings(self._tables, {**self.settings, **cell})
         for key, wanted in match.items():
             if key not in plain:
-                near = texts.nearest_key(key, plain) or f" Known: {', '.join(plain)}."
+                near = suggestion(key, plain) or f" Known: {', '.join(plain)}."
                 raise ValueError(f"A match has no setting `{key}`.{near}")
             if plain[key] not in (wanted if isinstance(wanted, list) else [wanted]):
                 return False

@@ -1,7 +1,3 @@
-"""How an agent learns and is tested.
-
-Settings (`config`); playing (`rollout`) and learning from it (`ppo`, `learn`); the loop
-(`train`, `many_seeds`); tests (`evaluate`); an episode step by step (`watch`).
-"""
+"""How an agent learns and is tested."""
 
 __all__: list[str] = []

@@ -31,12 +31,9 @@ _Task = str | Environment | Callable[..., Environment]
 Stage = tuple[tuple[str, Any], ...]  # dotted settings and their values, sorted
 # What the agent is made of cannot change on the way.
 _FIXED = ("seed", "memory", "network", "encoder", "stages")
+# Settings that the meta-environment takes.
 _OF_ENV = ("encoder", "frame_threshold", "normalize_observations", "previous_reward")
-_OF_ENV += (
-    "n_trials",
-    "trials",
-    "observation",
-)  # settings that the meta-environment takes
+_OF_ENV += ("n_trials", "trials", "observation")
 
 
 def _check(condition: bool, name: str, rule: str, value: Any) -> None:

@@ -1,8 +1,5 @@
 """Linearly solvable MDPs: state spaces, their solutions, and averages over words.
 
-A space (`lattice`, `binary_tree`, `graph`) and costs give the optimal desirability
-(`solve`) and policy; permuted copies of it are averaged (`aggregate`) and compared with
-the optimum (`distances`), for many seeds and word lengths at once (`compare_lengths`).
 (Section 4.4 and appendix E of the paper.)
 """
 

@@ -1,10 +1,6 @@
 """Kernel spectra, effective dimension and the free probability behind them.
 
-NumPy and SciPy in float64; every function also accepts JAX arrays. The names below are
-those of the modules: the averaged kernel (`kernel`), its effective dimension
-(`effective_dimension`), laws and their transforms (`transforms`), densities and moments
-(`density`), the risk of regression (`risk`), all of it on your own data (`advice`), and
-block matrices (`blocks`).
+NumPy and SciPy in float64; every function also accepts JAX arrays.
 """
 
 from freeproj.spectra import blocks

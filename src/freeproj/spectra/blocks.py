@@ -10,13 +10,10 @@ square of word indices: `raw` is W, row by row; `partial_transpose` permutes the
 binary digits of the places; `shuffled` is a uniform permutation. (Appendix C,
 "Higher-order Joint Statistics" and "Partial Transpose".)
 
-For letters (ℓ = 1) of O(d), d → ∞, K has the law of |u_1 + … + u_N|²/N for free Haar
-unitaries u and N = 2^k, that is `WordLaw(N, 1)`: the square of the law that Kesten and
-McKay found on the N-regular tree. The paper names Marchenko–Pastur (ratio 1), which is
-the limit N → ∞. At N = 16 the two differ visibly: the second moment is 31/16, not 2,
-and the right edge 15/4, not 4. For longer words `block_moment` counts: tr K^k is a sum
-over closed paths through the square of words, and a product of words has trace 1 in the
-limit if it is trivial in the free group, else 0.
+For letters (ℓ = 1) of O(d), d → ∞, K has the law `WordLaw(2^k, 1)`; docs/words.md says
+why the paper's Marchenko–Pastur is only near it. For longer words `block_moment`
+counts: tr K^k is a sum over closed paths through the square of words, and a
+product of words has trace 1 in the limit if it is trivial in the free group, else 0.
 """
 
 import functools

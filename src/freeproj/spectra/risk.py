@@ -3,32 +3,24 @@
 Regressing a target y on data X with K = X^T (A^ℓ)^T A^ℓ X fits H y, H = K(K + γ)^-1.
 The risk on a fresh sample is estimated by generalised cross-validation,
 
-    risk = (1/p)·|(I - H)y|² / (1 - Tr H/p)²,
+    risk = (1/p)·|(I - H)y|² / (1 - Tr H/p)².
 
-and random bases that are free from the data turn both parts into functions of the
-data's own spectrum. Let t_i be the eigenvalues of X^T X, a_i the components of y along
-its eigenvectors, and κ the effective ridge (`effective_ridge`). In the limit of large d
+Let t_i be the eigenvalues of X^T X, a_i the components of y along its eigenvectors, κ
+the effective ridge (`effective_ridge`) and s = dlog κ/dlog γ ≤ 1. For large d
 
-    γ(K + γ)^-1  ≈  κ(X^T X + κ)^-1,
+    Tr H = Σ t_i/(t_i + κ),  |(I - H)y|² = Σ a_i²·κ/(t_i + κ)·(1 - s·t_i/(t_i + κ)).
 
-so Tr H = Σ t_i/(t_i + κ), and, differentiating by γ, with s = dlog κ/dlog γ ≤ 1,
-
-    |(I - H)y|²  =  Σ a_i²·κ/(t_i + κ)·(1 - s·t_i/(t_i + κ)).
-
-Without words κ = γ and s = 1: the usual Σ a_i² (κ/(t_i + κ))². Since s ≤ 1, the risk
-with words is never below the risk without words at ridge κ: words cannot win. The
-derivation is in the documentation (Theory).
+Without words κ = γ and s = 1. Since s ≤ 1, the risk with words is never below the risk
+without words at ridge κ: words cannot win.
 
 What an agent sees in a rollout is not that average: E environments with distinct words
-w_e show their own data X_e (d x p, spectrum t), and these are pooled,
-
-    M = Σ_e λ(w_e) X_e X_e^T λ(w_e)^T .
-
-For large d conjugates of the data by *distinct* words are free from each other, so that
-M has the E-fold free additive convolution of the data's distribution, and the same
-effective dimension and risk for every ℓ. Ridge γ acts in each environment like κ,
+w_e show their own data X_e (d x p, spectrum t), and these are pooled, M = Σ_e λ(w_e)
+X_e X_e^T λ(w_e)^T. For large d that is the E-fold free additive convolution of the
+data's distribution, for every ℓ: ridge γ acts in each environment like κ,
 
     y = mean of t/(t + κ),    γ = κ (1 - E·y)/(1 - y),    d_eff/d = E·y .
+
+The derivations are in the documentation (docs/kernel.md).
 """
 
 from __future__ import annotations

@@ -182,9 +182,18 @@ def as_name(thing: Any) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return " Did you mean `x`?" for the nearest known name, or nothing."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f" Did you mean `{near[0]}`?" if near else ""
+    """Return " Did you mean `x`?" for the nearest known name, or nothing.
+
+    Of dotted names the last parts count most: `discount` is near `ppo.discount`.
+    """
+
+    def likeness(other: str) -> float:
+        pairs = (name.rpartition(".")[2], other.rpartition(".")[2]), (name, other)
+        last, whole = (difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
+        return 0.8 * last + 0.2 * whole
+
+    best = max(known, key=likeness, default="")
+    return f" Did you mean `{best}`?" if likeness(best) > 0.6 else ""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ValueError:
