@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fake_dataset import fake_dataset
-from freeproj.experiments.agents import _card, load_agent
+from freeproj.experiments.agents import _texts, load_agent
 from freeproj.experiments.arrays import load_tree, save_tree
 from freeproj.experiments.log import to_line
 from freeproj.experiments.records import RunRecord, SetAside, read_record
@@ -90,7 +90,7 @@ def seeds(folder):
         "dataset": ("d.npz", (folder / "d.npz").read_bytes(), load_records),
         "agent": ("t.npz", tree.read_bytes(), lambda path: load_tree(path, TREE)),
         "npy": ("m.npy", (folder / "m.npy").read_bytes(), read_matrix),
-        "card": ("e.npz", (folder / "e.npz").read_bytes(), _card),
+        "card": ("e.npz", (folder / "e.npz").read_bytes(), _texts),
         "numbers": ("n.npz", (folder / "n.npz").read_bytes(), load_numbers),
         "mark": ("j", b'{"update": 2, "reason": "x"}', record_of("diverged.json")),
     }

@@ -16,6 +16,7 @@ import freeproj as fp
 from freeproj.cli.options import json_option, out_option, quiet_option, set_option
 from freeproj.cli.output import echo, number, show
 from freeproj.cli.stopping import explain, resumable
+from freeproj.experiments.log import without_nans
 from freeproj.storage.signals import take_stop
 
 if TYPE_CHECKING:
@@ -94,17 +95,12 @@ def _train(run: Run, config: TrainConfig, quiet: bool, **also: bool) -> None:
 
 def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a finished run, with the returns to compare them with."""
-
-    def finite(name: str) -> float | None:
-        value = row.get(name, math.nan)
-        return value if math.isfinite(value) else None
-
-    tests = {}
+    row, tests = without_nans(row), {}
     for name in config.test_maps:
         prefix = f"test/{name}/episodes"
         tests[name] = {
-            "return": finite(f"{prefix}/episode_return"),
-            "std": finite(f"{prefix}/episode_return_std"),
+            "return": row.get(f"{prefix}/episode_return"),
+            "std": row.get(f"{prefix}/episode_return_std"),
             "episodes": row.get(f"{prefix}/n_finished"),
         }
     held_out = config.evaluation.task
@@ -112,7 +108,7 @@ def summary(config: TrainConfig, folder: Path, row: dict[str, Any]) -> dict[str,
         "folder": str(folder),
         "updates": row["update"],
         "steps": row["steps"],
-        "train": finite("train/episode_return"),
+        "train": row.get("train/episode_return"),
         "test": tests,
         "compare": compared_with([held_out] if held_out else config.tasks, config),
     }

@@ -125,12 +125,7 @@ def load_agent(source: str | Path) -> LoadedAgent:
     if path.is_dir():
         is_hub = (path / WEIGHTS).is_file()
         return LoadedAgent(*read_hub(path)) if is_hub else _agent_of_run(path)
-    try:
-        arrays = read_arrays(path)
-        settings, card = str(arrays["config"]), dict(json.loads(str(arrays["card"])))
-    except DAMAGED as error:
-        text = f"{path} is not an exported agent, or damaged; see `freeproj export`."
-        raise ValueError(text) from error
+    settings, card = _texts(path)
     with named_by(path):
         config = config_from(parse_toml(settings, path))
     agent = load_tree(path, state_shapes(config)[-1].agent)
@@ -160,3 +155,13 @@ def _agent_of_run(folder: Path) -> LoadedAgent:
     else:
         raise ValueError(f"{folder} has no agent yet: its first update is not done.")
     return LoadedAgent(agent, run.config)
+
+
+def _texts(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the settings and the card of an exported agent."""
+    try:
+        arrays = read_arrays(path)
+        return str(arrays["config"]), dict(json.loads(str(arrays["card"])))
+    except DAMAGED as error:
+        text = f"{path} is not an exported agent, or damaged; see `freeproj export`."
+        raise ValueError(text) from error

@@ -75,13 +75,11 @@ class AgentPlayer:
         key_start, self._key = jax.random.split(jax.random.key(seed))
         reset = jax.jit(self.env.reset_batch, static_argnums=2)
         _, states = reset(key_start, params, n_episodes)
-        self._states = jax.vmap(self._unseen)(states)
+        frame = self.env._empty_frame()
+        self._states = jax.vmap(lambda state: state._replace(frame=frame))(states)
         self._memory: PyTree = self._agent.initial_state(n_episodes)
         self._actions: Array | None = None
         self._n_steps = 0
-
-    def _unseen(self, state: MetaState) -> MetaState:
-        return state._replace(frame=self.env._empty_frame())
 
     def act(
         self,

@@ -141,7 +141,5 @@ def _answer(end: Run | Exception) -> dict[str, Any]:
     lines = traceback.format_exception(end)
     only = traceback.format_exception_only(end)[-1:]
     text = "".join(lines if is_debugging else only).strip()
-    return {
-        "kind": "locked" if isinstance(end, LockedRunError) else "failed",
-        "text": text,
-    }
+    is_locked = isinstance(end, LockedRunError)
+    return {"kind": "locked" if is_locked else "failed", "text": text}
