@@ -118,10 +118,8 @@ def _read(data: str, target: str | None) -> tuple[np.ndarray, np.ndarray | None,
     fitting = [place for place in counts if counts[place] == len(values)]
     if values.ndim not in (1, 2) or not fitting:
         known = " or ".join(f"{counts[place]} samples ({place})" for place in counts)
-        raise ValueError(
-            f"The target must have one value or row for each of the {known} of "
-            f"{path.name}, got shape {values.shape}."
-        )
+        rule = f"one value or row for each of the {known} of {path.name}"
+        raise ValueError(f"The target must have {rule}, got shape {values.shape}.")
     return (matrix.T if fitting[0] == "rows" else matrix), values, fitting[0]
 
 

@@ -184,10 +184,8 @@ class Dataset:
         try:
             write_atomically(path, self.to_pandas().to_parquet)
         except ImportError as error:
-            raise ImportError(
-                "Parquet files need pandas and pyarrow (pip install pandas pyarrow); "
-                "a name that ends in .csv needs neither."
-            ) from error
+            text = "Parquet files need pandas and pyarrow (pip install pandas pyarrow);"
+            raise ImportError(f"{text} a name in .csv needs neither.") from error
         return path
 
     def to_pandas(self) -> Any:

@@ -200,10 +200,8 @@ def open_run(out: str | Path, config: TrainConfig) -> Run:
     if not stored.exists():
         files.write_text(stored, settings.to_toml(config) + _written_by())
     elif settings.unresolved_config(read_toml(stored)) != config:
-        raise ValueError(
-            f"{folder} holds other settings than its name says; it is left alone. "
-            "Choose another `--out`."
-        )
+        text = f"{folder} holds other settings than its name says; it is left alone."
+        raise ValueError(f"{text} Choose another `--out`.")
     return Run(folder, config)
 
 

@@ -188,10 +188,8 @@ def find_shipped(
     if str(source) in known:
         return folder / f"{source}{suffix}"
     if not Path(source).exists():
-        raise FileNotFoundError(
-            f"{source}: no such file, and not a shipped {kind} ({', '.join(known)})."
-            f"{suggestion(str(source), known)}"
-        )
+        text = f"{source}: no such file, and not a shipped {kind} ({', '.join(known)})."
+        raise FileNotFoundError(f"{text}{suggestion(str(source), known)}")
     return Path(source)
 
 

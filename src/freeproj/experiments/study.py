@@ -68,10 +68,8 @@ class Grid:
             raise ValueError("The study has no runs: its grid is empty or excluded.")
         ((name, count),) = collections.Counter(map(run_name, runs)).most_common(1)
         if count > 1:
-            raise ValueError(
-                f"The study has the run {name} twice: two combinations of its grid "
-                "give the same settings; leave one out."
-            )
+            why = "two combinations of its grid give the same settings; leave one out"
+            raise ValueError(f"The study has the run {name} twice: {why}.")
         return tuple(runs)
 
     def _cells(self) -> list[dict[str, Any]]:

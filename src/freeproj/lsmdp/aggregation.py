@@ -50,10 +50,9 @@ def mean_permutation(permutations: ArrayLike) -> Float[np.ndarray, "*seeds d d"]
     """Return (U_1 + … + U_n)/n with U[σ(j), j] = 1, for permutations (..., n, d)."""
     permutations = np.asarray(permutations)
     if permutations.ndim < 2 or permutations.dtype.kind not in "iu":
-        raise ValueError(
-            "`permutations` must be integers of shape (..., n, d), got "
-            f"{permutations.dtype} of shape {permutations.shape}."
-        )
+        rule = "must be integers of shape (..., n, d)"
+        found = f"{permutations.dtype} of shape {permutations.shape}"
+        raise ValueError(f"`permutations` {rule}, got {found}.")
     *seeds, n, d = permutations.shape
     # Count how often each state j (column) goes to i (row), all seeds at once.
     rows = permutations.reshape(-1, n, d)
@@ -77,10 +76,8 @@ def aggregate(
     mean = mean_permutation(permutations)
     if mean.shape[:-1] != desirability.shape:
         *seeds, d = desirability.shape
-        raise ValueError(
-            f"`permutations` must have shape {(*seeds, 'n', d)} for z of shape "
-            f"{desirability.shape}, got {np.shape(permutations)}."
-        )
+        rule = f"must have shape {(*seeds, 'n', d)} for z of shape {desirability.shape}"
+        raise ValueError(f"`permutations` {rule}, got {np.shape(permutations)}.")
     z = desirability[..., None]
     for _ in range(length):
         z = mean @ z

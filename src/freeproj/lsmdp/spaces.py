@@ -32,10 +32,8 @@ class StateSpace:
         n_parts, part = connected_components(self.adjacency, directed=False)
         if n_parts > 1:
             stranded = int(np.flatnonzero(part != part[0])[0])
-            raise ValueError(
-                f"The graph must be connected, but it falls into {n_parts} parts: "
-                f"there is no way from vertex 0 to vertex {stranded}."
-            )
+            parts = f"it falls into {n_parts} parts: there is no way from vertex 0"
+            raise ValueError(f"The graph must be connected, but {parts} to {stranded}.")
         if not 0 <= self.goal < self.n_states:
             last = self.n_states - 1
             raise ValueError(f"`goal` must be a vertex in 0..{last}, got {self.goal}.")
@@ -68,10 +66,8 @@ class StateSpace:
 def lattice(rows: int = 4, columns: int = 4) -> StateSpace:
     """Return a rectangle of vertices row by row, neighbours side by side."""
     if rows < 1 or columns < 1 or rows * columns < 2:
-        raise ValueError(
-            "`rows` and `columns` must be at least 1 and give two vertices or more, "
-            f"got {rows} x {columns}."
-        )
+        rule = "must be at least 1 and give two vertices or more"
+        raise ValueError(f"`rows` and `columns` {rule}, got {rows} x {columns}.")
     row, column = np.divmod(np.arange(rows * columns), columns)
     apart = abs(row[:, None] - row) + abs(column[:, None] - column)
     positions = np.column_stack([column, -row]).astype(float)
@@ -125,15 +121,11 @@ def _checked_adjacency(adjacency: ArrayLike) -> Bool[np.ndarray, "d d"]:
         rule = "must be square, for two vertices or more"
         raise ValueError(f"`adjacency` {rule}, got shape {matrix.shape}.")
     for i, j in np.argwhere(~np.isin(matrix, (0, 1)))[:1]:
-        raise ValueError(
-            "`adjacency` must hold zeros and ones (the walk is uniform over "
-            f"neighbours), got {matrix[i, j]} at ({i}, {j})."
-        )
+        rule = "must hold zeros and ones (the walk is uniform over neighbours)"
+        raise ValueError(f"`adjacency` {rule}, got {matrix[i, j]} at ({i}, {j}).")
     for at in np.flatnonzero(np.diagonal(matrix))[:1]:
         raise ValueError(f"`adjacency` must have no self-loop at vertex {at}.")
     for i, j in np.argwhere(matrix != matrix.T)[:1]:
-        raise ValueError(
-            f"`adjacency` must be symmetric, but ({i}, {j}) and ({j}, {i}) differ; "
-            "use `adjacency | adjacency.T` to ignore directions."
-        )
+        found = f"({i}, {j}) and ({j}, {i}) differ; use `adjacency | adjacency.T`"
+        raise ValueError(f"`adjacency` must be symmetric, but {found}.")
     return matrix.astype(bool)

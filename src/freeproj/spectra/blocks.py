@@ -89,10 +89,8 @@ def block_matrix(
     bases = np.asarray(bases)
     n_words = len(bases) ** length
     if n_words != arrangement.size:
-        raise ValueError(
-            f"{len(bases)} bases have {n_words} words of length {length}, but the "
-            f"arrangement has {arrangement.size} places."
-        )
+        found = f"{len(bases)} bases have {n_words} words of length {length}"
+        raise ValueError(f"{found}, but the arrangement has {arrangement.size} places.")
     return _fill(arrangement[None], _all_words(bases[None], length, keep_ones))[0]
 
 
@@ -132,10 +130,8 @@ def block_spectra(
     def spectra_of(trials: range) -> Float[np.ndarray, "some size"]:
         rngs = [np.random.default_rng([seed, length, trial]) for trial in trials]
         bases = np.stack([draw_bases(rng, (n_generators,), dim, group) for rng in rngs])
-        places = [
-            shuffled(rng, n_words) if arrangement == "shuffled" else square
-            for rng in rngs
-        ]
+        is_new = arrangement == "shuffled"
+        places = [shuffled(rng, n_words) if is_new else square for rng in rngs]
         matrices = _fill(np.stack(places), _all_words(bases, length, keep_ones))
         kernels = matrices @ matrices.swapaxes(-1, -2) / side
         return np.clip(np.linalg.eigvalsh(kernels), 0, None)  # rounding below zero
@@ -166,10 +162,8 @@ def _named_arrangement(arrangement: str, n_words: int) -> _Square:
     if "(" in arrangement:
         return partial_transpose(raw(n_words), arrangement)
     if arrangement not in ARRANGEMENTS:
-        raise ValueError(
-            f"No arrangement {arrangement!r}. Known: {', '.join(ARRANGEMENTS)}, or "
-            f"cycles of digits such as {PAPER_TRANSPOSE!r}."
-        )
+        known = f"{', '.join(ARRANGEMENTS)}, or cycles such as {PAPER_TRANSPOSE!r}"
+        raise ValueError(f"No arrangement {arrangement!r}. Known: {known}.")
     plain = raw(n_words)
     return partial_transpose(plain) if arrangement == "transposed" else plain
 
@@ -206,10 +200,8 @@ def _count_digits(n_words: int) -> int:
     """Return 2k for n_words = 4^k."""
     k = (n_words.bit_length() - 1) // 2
     if n_words < 4 or 4**k != n_words:
-        raise ValueError(
-            f"`n_words` must be a power of 4, from 4 on, got {n_words}; the nearest "
-            f"are {4 ** max(k, 1)} and {4 ** (max(k, 1) + 1)}."
-        )
+        near = f"the nearest are {4 ** max(k, 1)} and {4 ** (max(k, 1) + 1)}"
+        raise ValueError(f"`n_words` must be 4, 16, 64, …, got {n_words}; {near}.")
     return 2 * k
 
 

@@ -32,10 +32,8 @@ def real_array(value: Values, name: str) -> np.ndarray:
     array = array.astype(np.float64, copy=False)
     n_bad = array.size - np.count_nonzero(np.isfinite(array))
     if n_bad:
-        raise ValueError(
-            f"`{name}` must be finite, got NaN or infinity in {n_bad} of {array.size} "
-            "entries; fill or drop them."
-        )
+        found = f"NaN or infinity in {n_bad} of {array.size} entries"
+        raise ValueError(f"`{name}` must be finite, got {found}; fill or drop them.")
     return array
 
 

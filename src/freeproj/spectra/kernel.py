@@ -79,10 +79,8 @@ def sample_root_singular_values(
     whole(n_generators, "n_generators", 1)
     whole(n_trials, "n_trials", 1)
     if data.ndim > 3 or (data.ndim == 3 and len(data) != n_trials):
-        raise ValueError(
-            f"`X` must be one d x p matrix or one for each of the {n_trials} trials, "
-            f"got shape {data.shape}."
-        )
+        rule = f"must be one d x p matrix or one for each of the {n_trials} trials"
+        raise ValueError(f"`X` {rule}, got shape {data.shape}.")
     size = max(1, _SLAB // (n_generators * data.shape[-2] ** 2))
     starts = range(0, n_trials, size)
     blocks = [slice(start, min(start + size, n_trials)) for start in starts]

@@ -204,7 +204,12 @@ class _Convolution(LawWithPsi):
 class FreeProduct(_Convolution):
     """The free multiplicative convolution of two laws: S = S_1 · S_2."""
 
-    join = np.multiply
+    join, _h = np.multiply, np.log
+    _moved = staticmethod(lambda z, h: z * np.exp(h))
+    _way = staticmethod(lambda z, z_1: np.log(z_1 / z))
+    _rate = staticmethod(lambda z, q: 1.0)
+    # Moved to the left where H_2 is less.
+    _bracket = staticmethod(lambda h: (h - 1, h + 1))
 
     @property
     def mass_at_zero(self) -> float:
@@ -223,21 +228,6 @@ class FreeProduct(_Convolution):
 
     def inverse_s(self, order):
         return times(self.first.inverse_s(order), self.second.inverse_s(order))
-
-    def _h(self, q):
-        return np.log(q)
-
-    def _moved(self, z, h):
-        return z * np.exp(h)
-
-    def _way(self, z, z_1):
-        return np.log(z_1 / z)
-
-    def _rate(self, z, q):
-        return 1.0
-
-    def _bracket(self, h):
-        return h - 1, h + 1  # moved to the left where H_2 is less
 
 
 class _ProductWithS(FreeProduct):
@@ -261,7 +251,10 @@ class _ProductWithS(FreeProduct):
 class FreeSum(_Convolution):
     """The free additive convolution of two laws."""
 
-    join = np.add
+    join, _h, _rate = np.add, np.negative, np.multiply
+    _moved = staticmethod(lambda z, h: z / (1 + z * h))
+    _way = staticmethod(lambda z, z_1: 1 / z_1 - 1 / z)
+    _bracket = staticmethod(lambda h: ((1 + 1e-9) * h, 0.0))
 
     @property
     def mass_at_zero(self) -> float:
@@ -273,21 +266,6 @@ class FreeSum(_Convolution):
     def moments(self, order):
         first, second = self.first.moments(order), self.second.moments(order)
         return from_cumulants(cumulants(first) + cumulants(second))
-
-    def _h(self, q):
-        return -q
-
-    def _moved(self, z, h):
-        return z / (1 + z * h)
-
-    def _way(self, z, z_1):
-        return 1 / z_1 - 1 / z
-
-    def _rate(self, z, q):
-        return z * q
-
-    def _bracket(self, h):
-        return (1 + 1e-9) * h, 0.0
 
 
 def free_sum(*laws: Law) -> Law:

@@ -145,10 +145,8 @@ def factorise(X: Values, target: Values, *, intercept: bool) -> Factors:
     y = real_array(target, "target")
     y = y[:, None] if y.ndim == 1 else y
     if y.shape[0] != data.shape[1] or y.ndim != 2:
-        raise ValueError(
-            f"`target` must have one value (or row) for each of the {data.shape[-1]} "
-            f"samples of `X`, got shape {np.shape(target)}."
-        )
+        rule = f"one value (or row) for each of the {data.shape[-1]} samples of `X`"
+        raise ValueError(f"`target` must have {rule}, got shape {np.shape(target)}.")
     if intercept and data.shape[1] < 2:
         raise ValueError("An intercept needs at least two samples, got 1.")
     if intercept:

@@ -129,10 +129,8 @@ def import_own(module: str, what: str = "module") -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ValueError(
-            f"The {what} cannot be imported: {error}. Run from the folder of "
-            f"{module.split('.')[0]}.py, or install it."
-        ) from error
+        text = f"The {what} cannot be imported: {error}. Run from the folder of"
+        raise ValueError(f"{text} {_top(module)}.py, or install it.") from error
 
 
 def _find_working_directory() -> None:

@@ -123,10 +123,9 @@ def _check_reachable(address: str | None) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=5).close()
     except OSError as error:
-        raise ValueError(
-            f"No Ray cluster at `--address` {address!r}: {error}. Start one with "
-            "`ray start --head`, or leave the address out."
-        ) from error
+        way_out = "Start one with `ray start --head`, or leave the address out."
+        text = f"No Ray cluster at `--address` {address!r}: {error}. {way_out}"
+        raise ValueError(text) from error
 
 
 class _Tasks(RemoteWork):
