@@ -18,8 +18,8 @@ from freeproj.experiments.arrays import check_weights, tree_digest
 from freeproj.experiments.run import state_shapes
 from freeproj.experiments.settings import read_config, to_toml
 from freeproj.learning.config import TrainConfig
+from freeproj.storage.arrays import read_safetensors, write_safetensors
 from freeproj.storage.files import DAMAGED, read_regular, write_text
-from freeproj.storage.safetensors import read_safetensors, write_safetensors
 
 __all__ = ["REPLAY", "WEIGHTS", "read_hub", "write_hub"]
 

@@ -32,8 +32,8 @@ class StateSpace:
         n_parts, part = connected_components(self.adjacency, directed=False)
         if n_parts > 1:
             stranded = int(np.flatnonzero(part != part[0])[0])
-            parts = f"it falls into {n_parts} parts: there is no way from vertex 0"
-            raise ValueError(f"The graph must be connected, but {parts} to {stranded}.")
+            text = f"The graph must be connected, but it falls into {n_parts} parts:"
+            raise ValueError(f"{text} no way leads from vertex 0 to vertex {stranded}.")
         if not 0 <= self.goal < self.n_states:
             last = self.n_states - 1
             raise ValueError(f"`goal` must be a vertex in 0..{last}, got {self.goal}.")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from freeproj.storage.safetensors import read_safetensors, write_safetensors
+from freeproj.storage.arrays import read_safetensors, write_safetensors
 
 ARRAYS = {
     "a.weight": np.arange(6, dtype=np.float32).reshape(2, 3),
