@@ -11,11 +11,11 @@ import pandas
 import pytest
 
 from fake_study import write_study
-from freeproj.experiments import reading
+from freeproj.experiments import store
 from freeproj.experiments.dataset import Dataset, read_dataset
-from freeproj.experiments.reading import CACHE
 from freeproj.experiments.run import open_run
 from freeproj.experiments.settings import flat, read_config
+from freeproj.experiments.store import CACHE
 
 OLD = Path(__file__).parents[1] / "golden" / "run_0_1_0"
 RETURN = "test/tile/episodes/episode_return"
@@ -160,7 +160,7 @@ def test_bad_runs_are_set_aside_and_named(own):
 def test_a_second_reading_opens_no_run(own, monkeypatch):
     first = read_dataset(own)
     assert (own / CACHE).exists()
-    monkeypatch.setattr(reading, "read_record", lambda folder: pytest.fail(str(folder)))
+    monkeypatch.setattr(store, "read_record", lambda folder: pytest.fail(str(folder)))
     second = read_dataset(own)
     same(first, second)
     assert [run.folder for run in second.runs] == [run.folder for run in first.runs]
@@ -194,7 +194,7 @@ def test_a_folder_that_cannot_be_written_is_read_without_a_cache(own, monkeypatc
         raise PermissionError("read-only")
 
     (own / CACHE).unlink(missing_ok=True)
-    monkeypatch.setattr(reading, "save_records", refuse)
+    monkeypatch.setattr(store, "save_records", refuse)
     assert len(read_dataset(own)) == 12
     assert not (own / CACHE).exists()
 

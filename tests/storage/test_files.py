@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from freeproj.experiments.reading import find_runs, read_folder
 from freeproj.experiments.run import Run, open_run, run_training
 from freeproj.experiments.settings import read_config
+from freeproj.experiments.store import find_runs, read_folder
 from freeproj.storage.files import append_synced, locked
 
 CONFIG = read_config("smoke")

@@ -21,11 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from freeproj.experiments import measures
+from freeproj.experiments import measures, store
 from freeproj.experiments.measures import Cell, Curves, Scores
-from freeproj.experiments.reading import read_folder
 from freeproj.experiments.records import RunRecord, SetAside
-from freeproj.experiments.store import load_records, save_records, tidy_rows, write_csv
 from freeproj.storage.files import write_atomically
 from freeproj.storage.names import suggestion
 
@@ -166,12 +164,12 @@ class Dataset:
         records = {run.name: run for run in self.runs}
         if len(records) != len(self):
             raise ValueError("Two runs have the same name: one file cannot hold both.")
-        save_records(path := Path(path), records, meta)
+        store.save_records(path := Path(path), records, meta)
         return path
 
     def to_csv(self, path: str | Path) -> Path:
         """Write a tidy table: a row for each run, update and metric."""
-        return write_csv(self.runs, Path(path))
+        return store.write_csv(self.runs, Path(path))
 
     def save_table(self, path: str | Path) -> Path:
         """Write the tidy table as `.csv` or, with pandas and pyarrow, `.parquet`."""
@@ -192,7 +190,7 @@ class Dataset:
         """Return a tidy table, a pandas DataFrame: a row per run, update and metric."""
         import pandas
 
-        return pandas.DataFrame(tidy_rows(self.runs))
+        return pandas.DataFrame(store.tidy_rows(self.runs))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {name}" for name, n in self.health_counts().items())
@@ -258,14 +256,14 @@ def _read_source(source: str | Path) -> Dataset:
         from freeproj.experiments.study import stated_before
 
         name = str(source).partition(":")[2]
-        records, meta = load_records(_published(name))
+        records, meta = store.load_records(_published(name))
         stated = stated_before(name)
         known = {"study": name, "looks": stated.get("looks", 1), "stated": stated}
         return _of_records(records, {**known, **meta})
     path = Path(source)
     if path.suffix == ".npz" and not path.is_dir():
-        return _of_records(*load_records(path))
-    return _of_records(read_folder(path), {})
+        return _of_records(*store.load_records(path))
+    return _of_records(store.read_folder(path), {})
 
 
 def _published(name: str) -> Path:
