@@ -25,7 +25,7 @@ def test_a_lock_that_is_a_link_leaves_its_target_alone(tmp_path):
 def test_a_lock_is_not_emptied(tmp_path):
     (tmp_path / "lock").write_text("kept")
     with Run(tmp_path, CONFIG).lock(), pytest.raises(BlockingIOError):
-        locked(tmp_path / "lock").__enter__()
+        locked(tmp_path / "lock", BlockingIOError()).__enter__()
     assert (tmp_path / "lock").read_text() == "kept"
 
 

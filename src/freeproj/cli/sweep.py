@@ -29,7 +29,6 @@ _HELP = f"""Carry out STUDY: a TOML file, or one of these studies of freeproj.
 Finished runs are skipped and interrupted ones resumed, so rerun the same command after
 an interruption."""
 
-
 # Options that not all engines take, and those that do.
 _TAKEN_BY = {
     "jobs": ("local", "slurm"),

@@ -175,10 +175,9 @@ def play(task: str, seed: int | None, trials: int) -> None:
 
     env = make(task)
     if not isinstance(env.action_space, Discrete):
-        raise ValueError(
-            f"TASK must have actions that can be named, got {env.name}, whose actions "
-            "are real numbers; `freeproj envs` lists the numbers of actions."
-        )
+        found = f"got {env.name}, whose actions are real numbers"
+        way_out = "`freeproj envs` lists the numbers of actions"
+        raise ValueError(f"TASK must have named actions, {found}; {way_out}.")
     seed = secrets.randbelow(10**6) if seed is None else seed
     choices = f"{_choices(env.action_names)}. q leaves. Seed {seed}."
     click.echo(f"{env.name}: {find(env.name)[0].summary}.\nActions: {choices}")

@@ -67,9 +67,7 @@ class LoadedAgent:
         """Begin an episode, under a fixed map or `random`, one drawn by the seed."""
         if len(tasks := self.config.tasks) > 1:
             why = f"this agent was trained on {', '.join(tasks)}"
-            raise ValueError(
-                f"`act` needs one task, but {why}; use `evaluate` instead."
-            )
+            raise ValueError(f"`act` needs one task; {why}: use `evaluate` instead.")
         self._player = AgentPlayer(self.agent, self.config, map_name=map)
         self._player.begin_drawn(seed)
 

@@ -16,7 +16,6 @@ from freeproj.storage.files import read_regular
 
 __all__ = ["read_lines", "to_line", "whole_lines", "with_nans", "without_nans"]
 
-
 _MARK = ', "crc": "'
 _MAX_BYTES = 2**30  # of a log: some 400,000 updates
 

@@ -17,7 +17,7 @@ import logging
 import math
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,6 @@ from freeproj.storage.toml import read_toml, write_toml
 
 __all__ = ["SYNC_SECONDS", "LockedRunError", "Run", "begin_run", "open_run", "read_run"]
 __all__ += ["run_folder", "run_training", "state_shapes"]
-
 
 SYNC_SECONDS = 4.0  # syncing takes 50 ms or more: this keeps it below 2 % of the time
 
@@ -115,10 +114,9 @@ class Run:
                 rows = log.read_lines(self._log, n_done)
                 if [row.get("update") for row in rows] == list(range(1, n_done + 1)):
                     return state
-        raise ValueError(
-            f"{self.folder}/log.jsonl does not hold the {states[0].n_done} updates of "
-            "the checkpoint: it is damaged or was changed; start the run elsewhere."
-        )
+        what = f"does not hold the {states[0].n_done} updates of the checkpoint"
+        why = "it is damaged or was changed; start the run elsewhere"
+        raise ValueError(f"{self._log} {what}: {why}.")
 
     def cut(self, n_done: int) -> None:
         """Drop what the log has beyond the updates that are safe in a checkpoint."""
@@ -171,16 +169,10 @@ class Run:
             text = f"{path} is damaged; delete it to try the run again."
             raise ValueError(text) from None
 
-    @contextlib.contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> contextlib.AbstractContextManager[None]:
         """Keep other processes out, for as long as this one lives."""
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(files.locked(self.folder / "lock"))
-            except BlockingIOError:
-                text = f"{self.folder} is being written by another process."
-                raise LockedRunError(f"{text} Wait for it.") from None
-            yield
+        text = f"{self.folder} is being written by another process. Wait for it."
+        return files.locked(self.folder / "lock", LockedRunError(text))
 
 
 def run_folder(out: str | Path, config: TrainConfig) -> Path:

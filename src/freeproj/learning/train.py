@@ -33,7 +33,6 @@ from freeproj.storage.threads import n_threads
 __all__ = ["DivergedError", "TrainResult", "TrainState", "check_finite", "draw_params"]
 __all__ += ["log_row", "seed_key", "start", "start_shapes", "train", "update"]
 
-
 _Row = dict[str, Any]  # of the log
 
 

@@ -164,10 +164,8 @@ def paired_changes(
     resampled seeds, so what a seed's costs contribute to both cancels.
     """
     if reference not in comparison.lengths:
-        known = ", ".join(map(str, comparison.lengths))
-        raise ValueError(
-            f"`reference` must be a length compared ({known}), got {reference}."
-        )
+        rule = f"must be a length compared {comparison.lengths}"
+        raise ValueError(f"`reference` {rule}, got {reference}.")
     if not 0 < level < 1:
         raise ValueError(f"`level` must lie in (0, 1), got {level}.")
     column, table = comparison.lengths.index(reference), comparison.table

@@ -71,11 +71,9 @@ def solve(
     rows = (-discount / temperature * costs).reshape(-1, space.n_states)
     z, eigenvalue = _SOLVERS[reading](space, discount, rows)
     if not (z >= np.finfo(float).tiny).all():
-        raise ValueError(
-            f"z* is too small for floating point: `costs` up to {costs.max():.3g} at "
-            f"`temperature` {temperature:.3g} and `discount` {discount:.3g}; raise the "
-            "temperature (or lower the discount)."
-        )
+        found = f"`costs` up to {costs.max():.3g} at `temperature` {temperature:.3g}"
+        way_out = f"raise it, or lower the `discount`, {discount:.3g}"
+        raise ValueError(f"z* is too small for floating point: {found}; {way_out}.")
     passive = space.passive(absorbing=reading == "goal")
     eigenvalue = np.broadcast_to(eigenvalue, len(rows)).reshape(costs.shape[:-1])
     return Solution(z.reshape(costs.shape), passive, eigenvalue)
@@ -149,8 +147,7 @@ def _checked_costs(
     if bad.size:
         raise ValueError(f"`costs` must be finite and not negative, got {bad[0]}.")
     if free_goal and costs[..., space.goal].any():
-        raise ValueError(
-            f"`costs` must be 0 at the goal, vertex {space.goal}, for the reading "
-            "'goal'; set it to 0, or choose the reading 'perron' or 'discounted'."
-        )
+        way_out = "set it to 0, or choose the reading 'perron' or 'discounted'"
+        where = f"at the goal, vertex {space.goal}"
+        raise ValueError(f"`costs` must be 0 {where}: {way_out}.")
     return costs

@@ -271,9 +271,7 @@ def _checked(n_generators: Number, length: Number, aspect: Number | None) -> _La
     n = float(parameter(n_generators, "n_generators", least=1, infinite=True))
     ell = float(parameter(length, "length", least=0))
     if aspect is None and n * ell <= ell + 1 and (n, ell) != (2, 1):
-        raise ValueError(
-            "Without data the law has a density only for `n_generators` ≥ 2 and "
-            f"`length` ≥ 1, got {n:g} and {ell:g}; pass `aspect`."
-        )
+        text = "Without data the law has a density only for `n_generators` ≥ 2 and"
+        raise ValueError(f"{text} `length` ≥ 1, got {n:g}, {ell:g}; pass `aspect`.")
     c = None if aspect is None else float(parameter(aspect, "aspect", above=0))
     return _Law(1 / n, ell, c)

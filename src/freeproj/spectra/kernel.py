@@ -184,10 +184,9 @@ def _mean_of_bases(bases, dim: int) -> np.ndarray:
     bases = np.asarray(bases)
     permutes = bases.dtype.kind in "iu"
     if bases.ndim < (2 if permutes else 3) or bases.shape[-1] != dim:
-        raise ValueError(
-            f"`bases` must be n matrices {dim} x {dim} or n permutations of {dim} "
-            f"(integers), as `X` has {dim} rows; got shape {bases.shape}."
-        )
+        rule = f"must be n matrices {dim} x {dim} or n permutations of {dim} (integers)"
+        found = f"as `X` has {dim} rows; got shape {bases.shape}"
+        raise ValueError(f"`bases` {rule}, {found}.")
     if permutes and (np.sort(bases, axis=-1) != np.arange(dim)).any():
         raise ValueError("Integer `bases` must be permutations of 0..d-1, as rows.")
     # Sum first: n times fewer numbers are left to convert and to check.

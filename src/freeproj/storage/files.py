@@ -22,7 +22,6 @@ from freeproj.storage.signals import stoppable
 __all__ = ["DAMAGED", "append_synced", "check_regular", "clear_temporaries"]
 __all__ += ["locked", "read_regular", "write_atomically", "write_text"]
 
-
 # What NumPy and zipfile raise on files that are damaged or of another format.
 DAMAGED = (
     *(ValueError, TypeError, KeyError, OSError, EOFError, OverflowError),
@@ -80,8 +79,8 @@ def clear_temporaries(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Lock a file in this block; raise BlockingIOError if another process holds it.
+def locked(path: Path, refusal: Exception) -> Iterator[None]:
+    """Lock a file in this block; raise the refusal if another process holds it.
 
     The lock ends with the process, so a killed process leaves no lock behind. What the
     file holds stays as it is; a link is not followed, and a pipe is refused.
@@ -92,7 +91,10 @@ def locked(path: Path) -> Iterator[None]:
     with open(os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o644), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError(f"{path} is not a regular file.")
-        _lock(file)
+        try:
+            _lock(file)
+        except BlockingIOError:
+            raise refusal from None
         yield
 
 
