@@ -40,6 +40,7 @@ __all__ += ["run_folder", "run_training", "state_shapes"]
 SYNC_SECONDS = 4.0  # syncing takes 50 ms or more: this keeps it below 2 % of the time
 
 _LOGGER = logging.getLogger("freeproj")
+_Report = Callable[[dict[str, Any]], None]
 
 
 class LockedRunError(ValueError):
@@ -209,10 +210,7 @@ def read_run(folder: str | Path) -> Run:
 
 
 def run_training(
-    config: TrainConfig,
-    out: str | Path = "runs",
-    *,
-    report: Callable[[dict[str, Any]], None] | None = None,
+    config: TrainConfig, out: str | Path = "runs", *, report: _Report | None = None
 ) -> Run:
     """Train in a folder below `out`: start or resume the run, or find it finished.
 

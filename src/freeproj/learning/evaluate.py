@@ -1,9 +1,8 @@
 """Test a frozen agent on maps (projections), or a task, that it was not trained on.
 
 Memories begin empty, actions are sampled, nothing is learned. Several maps are played
-at once, by as many environments each, from the same initial states. A run's own
-evaluations always include `zero`, the observation blanked, which shows whether the
-agent uses its observation. There are two ways to count, both kept, never mixed:
+at once, by as many environments each, from the same initial states. There are two ways
+to count, both kept, never mixed:
 
 - `window`: the paper's. Play `n_steps`, count the episodes that ended in that time. It
   has a ceiling: long episodes do not end within the window, so only short ones count.

@@ -1,9 +1,8 @@
 """State spaces: a connected graph, its passive random walk, and a goal.
 
 From a vertex the passive dynamics moves to a neighbour, all equally likely, and never
-stays. `lattice` and `binary_tree` are the paper's two spaces for their default sizes
-(16 and 15 vertices); `graph` takes any adjacency matrix. The goal is the vertex of zero
-cost, by default the last one. (Section 4.4 and appendix E of the paper.)
+stays. `lattice` and `binary_tree` are by default the paper's two spaces. The goal is
+the vertex of zero cost. (Section 4.4 and appendix E of the paper.)
 """
 
 from dataclasses import dataclass

@@ -2,10 +2,9 @@
 
 From a data matrix X (d dimensions x p samples) come the effective dimension that free
 probability predicts and the one that random bases really give, for several lengths ℓ
-and ridges γ at a fixed number of words n^ℓ. With a target, one value for each sample,
-also the risk of ridge regression at the best ridge of each length, predicted and
-measured: the cost of words. Neither chooses a length. At a fixed number of words the
-effective dimension falls with ℓ whatever the data, and words never lower the risk.
+and ridges γ at a fixed number of words n^ℓ; with a target, one value for each sample,
+also the risk of ridge regression at the best ridge of each length: the cost of words.
+Neither chooses a length (`advice_text` says why).
 """
 
 import functools
@@ -179,11 +178,7 @@ def default_trials(dim: int) -> int:
 
 
 def _measure(
-    factors: Factors,
-    ridges: np.ndarray,
-    draws: list[tuple[int, int, float]],
-    n_trials: int,
-    seed: int,
+    factors: Factors, ridges: np.ndarray, draws: list, n_trials: int, seed: int
 ) -> tuple[Float[np.ndarray, "lengths trials ridges"], Float[np.ndarray, "lengths p"]]:
     """Return d_eff/d of every draw, and the squared errors of samples left out.
 

@@ -201,7 +201,7 @@ def _count_digits(n_words: int) -> int:
     k = (n_words.bit_length() - 1) // 2
     if n_words < 4 or 4**k != n_words:
         near = f"the nearest are {4 ** max(k, 1)} and {4 ** (max(k, 1) + 1)}"
-        raise ValueError(f"`n_words` must be 4, 16, 64, …, got {n_words}; {near}.")
+        raise ValueError(f"`n_words` must be a power of 4, got {n_words}; {near}.")
     return 2 * k
 
 

@@ -24,15 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from freeproj.spectra.checks import (
-    Computed,
-    Number,
-    Values,
-    as_given,
-    parameter,
-    real_array,
-    whole,
-)
+from freeproj.spectra import checks
+from freeproj.spectra.checks import Computed, Number, Values
 from freeproj.spectra.roots import bracketed_root
 
 __all__ = ["DensityCurve", "density_curve", "word_density", "word_edges"]
@@ -75,15 +68,15 @@ def word_moment(
     m_k = (1/k)·[w^(k-1)] (1 + w)^(k(ℓ+1)) (1 + w/n)^(-kℓ) [(c + w)^k]; for instance
     m_1 = 1 and m_2 = ℓ + 1 - ℓ/n without data.
     """
-    k, length = whole(order, "order"), whole(length, "length")
-    q = Fraction(1, whole(n_generators, "n_generators", 1))
+    k, length = checks.whole(order, "order"), checks.whole(length, "length")
+    q = Fraction(1, checks.whole(n_generators, "n_generators", 1))
     if k == 0:
         return Fraction(1)
     words = [comb(k * (length + 1), j) for j in range(k)]
     inverse = [(-q) ** j * comb(k * length + j - 1, j) if j else 1 for j in range(k)]
     series = np.convolve(np.array(words, object), np.array(inverse, object))[:k]
     if aspect is not None:
-        parameter(float(aspect), "aspect", above=0)
+        checks.parameter(float(aspect), "aspect", above=0)
         c = aspect if isinstance(aspect, Fraction) else Fraction(float(aspect))
         data = [comb(k, j) * c ** (k - j) for j in range(k)]
         series = np.convolve(series, np.array(data, object))
@@ -136,13 +129,13 @@ def word_density(
 ) -> Any:
     """Return the density at x: zero outside the edges, infinite at a pole at 0."""
     law = _checked(n_generators, length, aspect)
-    x = real_array(x, "x")
+    x = checks.real_array(x, "x")
     left, right = word_edges(n_generators, length, aspect)
     inside = (x > left) & (x < right)
     # Where the left edge is zero the density has a pole there.
     density = np.where((x == 0) & (left == 0), np.inf, 0.0)
     density[inside] = _density_inside(law, np.log(x[inside]))
-    return as_given(density)
+    return checks.as_given(density)
 
 
 def word_expectation(
@@ -268,10 +261,10 @@ def _critical_value(law: _Law, place: Callable, *, rises: bool = False) -> float
 
 
 def _checked(n_generators: Number, length: Number, aspect: Number | None) -> _Law:
-    n = float(parameter(n_generators, "n_generators", least=1, infinite=True))
-    ell = float(parameter(length, "length", least=0))
+    n = float(checks.parameter(n_generators, "n_generators", least=1, infinite=True))
+    ell = float(checks.parameter(length, "length", least=0))
     if aspect is None and n * ell <= ell + 1 and (n, ell) != (2, 1):
         text = "Without data the law has a density only for `n_generators` ≥ 2 and"
         raise ValueError(f"{text} `length` ≥ 1, got {n:g}, {ell:g}; pass `aspect`.")
-    c = None if aspect is None else float(parameter(aspect, "aspect", above=0))
+    c = None if aspect is None else float(checks.parameter(aspect, "aspect", above=0))
     return _Law(1 / n, ell, c)

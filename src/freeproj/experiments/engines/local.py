@@ -1,9 +1,7 @@
 """This machine: one process per core, one XLA thread each.
 
 Runs that differ in their seed only share compiled programs, so a worker is given them
-in a row. A run that fails, or whose worker dies, is retried once in a new process,
-where it resumes from its checkpoint; it is retried again only if it has got further. A
-run that diverges would do so again: it is given up at once.
+in a row. A run that fails, or whose worker dies, is retried in a new process.
 """
 
 import queue

@@ -1,6 +1,5 @@
 """Runs as Ray tasks, on a Ray cluster or on a Ray started on this machine.
 
-A Ray started here listens on the loopback interface only, and asks for its token.
 Every node must see the folder of the runs. Ray replaces a worker or node that dies, and
 the run resumes from its checkpoint; its lock has vanished with the process.
 """

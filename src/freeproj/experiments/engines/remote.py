@@ -1,8 +1,7 @@
-"""What all engines share: jobs elsewhere, runs in a folder that all see.
+"""What all engines share: jobs of the seeds of one cell, in a folder that all see.
 
-A job carries out the seeds of one cell, one or several at once. The driver follows the
-logs in the shared folder, takes each job's answers, and submits a run that failed again
-for as long as it gets further.
+The driver follows the logs in the folder, takes each job's answers, and submits a run
+that failed again for as long as it gets further.
 """
 
 import abc

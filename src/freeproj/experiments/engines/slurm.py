@@ -2,8 +2,7 @@
 
 Every node must see the folder of the runs, and `slurm-logs` in it has the jobs' output.
 A run stores its state after every update, so before its time limit a job has only to
-put itself back into the queue, from where it resumes. A job that SLURM lost is
-submitted again for as long as its runs get further.
+put itself back into the queue, from where it resumes.
 """
 
 import os
