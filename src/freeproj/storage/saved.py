@@ -6,6 +6,7 @@ Nothing is pickled, in either direction, and a file is there whole or not at all
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,11 @@ Numbers = Mapping[str, np.ndarray]
 
 def save_numbers(numbers: Numbers, path: str | Path) -> Path:
     """Write the arrays to an `.npz` file and return its path."""
-    path, arrays = Path(path), {**numbers, "allow_pickle": False}
+    path = Path(path)
+    for name, array in numbers.items():
+        if np.asarray(array).dtype.hasobject:
+            raise ValueError(f"`{name}` holds Python objects, not a plain array.")
+    arrays: dict[str, Any] = dict(numbers)
     write_atomically(path, lambda file: np.savez_compressed(file, **arrays))
     return path
 
