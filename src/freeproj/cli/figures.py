@@ -156,9 +156,10 @@ def _overview(studies: Sequence[dict[str, Any]]) -> str:
     for told in studies:
         by_task = told["seeds_per_configuration"].values()
         counts = [count for pair in by_task for count in pair]
-        seeds = " to ".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
+        seeds = "–".join(str(n) for n in dict.fromkeys((min(counts), max(counts))))
         sizes = str(told["runs"]), seeds, str(len(by_task)), str(told.get("looks", 1))
-        made = f"{told['cpu_hours']:.2f}", told["date"], told["version"]
+        versions = told["version"].replace(" and ", ", ")
+        made = f"{told['cpu_hours']:.2f}", told["date"], versions
         rows.append((told["study"], *sizes, *made))
     note = (
         "seeds: of each configuration. looks: how often the results were judged while "
