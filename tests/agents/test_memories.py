@@ -140,8 +140,7 @@ def test_both_loops_of_a_gated_recurrence_agree(getkey):
     inputs = jax.random.normal(getkey(), (TIMES, BATCH, SIZE))
     state = jax.random.normal(getkey(), (BATCH, SIZE))
     one, other = (
-        recur_gated(factors, inputs, state, scan)
-        for scan in ("sequential", "associative")
+        recur_gated(factors, inputs, state, in_turn) for in_turn in (True, False)
     )
     close(one, other)
 

@@ -8,7 +8,7 @@ from jax.test_util import check_grads
 
 from freeproj.agents.recurrence import recur
 
-LOOPS = ("sequential", "associative")
+LOOPS = (True, False)  # one step after the other, or in a tree
 
 
 def problem(key, times=23, batch=3, size=4, share_of_resets=0.2):
@@ -34,11 +34,11 @@ def loop(factors, inputs, state, keep):
     return np.stack(states)
 
 
-@pytest.mark.parametrize("scan", LOOPS)
+@pytest.mark.parametrize("in_turn", LOOPS)
 @pytest.mark.parametrize("times", [1, 23])
-def test_states_are_those_of_the_complex_loop(getkey, scan, times):
+def test_states_are_those_of_the_complex_loop(getkey, in_turn, times):
     arguments = problem(getkey(), times=times)
-    re, im = recur(*arguments, scan)
+    re, im = recur(*arguments, in_turn)
     expected = loop(*arguments)
     np.testing.assert_allclose(re, expected.real, atol=1e-5)
     np.testing.assert_allclose(im, expected.imag, atol=1e-5)
@@ -48,21 +48,21 @@ def test_both_loops_have_the_same_gradients(getkey):
     *arguments, keep = problem(getkey())
     weights = jax.random.normal(getkey(), (2, 23, 3, 4))
 
-    def loss(factors, inputs, state, scan):
-        re, im = recur(factors, inputs, state, keep, scan)
+    def loss(factors, inputs, state, in_turn):
+        re, im = recur(factors, inputs, state, keep, in_turn)
         return jnp.sum(weights[0] * re + weights[1] * im**2)
 
-    first, second = (jax.grad(loss, (0, 1, 2))(*arguments, scan) for scan in LOOPS)
+    first, second = (jax.grad(loss, (0, 1, 2))(*arguments, each) for each in LOOPS)
     for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("scan", LOOPS)
-def test_gradient_is_the_limit_of_differences(getkey, scan):
+@pytest.mark.parametrize("in_turn", LOOPS)
+def test_gradient_is_the_limit_of_differences(getkey, in_turn):
     with jax.enable_x64(True):
         arguments = problem(getkey(), times=7)
         *arguments, keep = jax.tree.map(lambda x: x.astype(jnp.float64), arguments)
-        states = jax.jit(lambda *each: recur(*each, keep, scan))
+        states = jax.jit(lambda *each: recur(*each, keep, in_turn))
         check_grads(states, arguments, order=1, modes=["rev"])
 
 
@@ -83,12 +83,7 @@ def test_automatic_choice_on_a_cpu_is_the_sequential_loop(getkey):
     arguments = problem(getkey())
     compiled = jax.jit(recur, static_argnums=4)
     chosen, sequential = (
-        compiled.lower(*arguments, scan).as_text() for scan in ("auto", "sequential")
+        compiled.lower(*arguments, in_turn).as_text() for in_turn in (None, True)
     )
     assert ("while" in chosen) == (jax.default_backend() == "cpu")
     assert "while" in sequential
-
-
-def test_unknown_loop_is_refused(getkey):
-    with pytest.raises(ValueError, match="'auto', 'sequential', 'associative'"):
-        recur(*problem(getkey()), "parallel")

@@ -97,7 +97,7 @@ def test_noise_has_its_deviation_and_stays_within_the_bounds(getkey):
     assert abs(obs[:, 0].std() - 0.3) < 4 * 0.3 / np.sqrt(2 * len(keys))
     bound = env.observation_space.high[1]
     assert np.abs(obs[:, 1]).max() == np.float32(bound), "0.3 often exceeds 0.42"
-    with pytest.raises(ValueError, match="`noise` must not be negative, got -1"):
+    with pytest.raises(ValueError, match="`noise` must be at least 0, got -1"):
         NoisyStatelessCartPole(noise=-1.0)
 
 

@@ -1,13 +1,9 @@
 """Words and frames of consecutive episodes, for wrappers around other environments.
 
-`EpisodeWords` belongs to one or several environments. It holds base matrices for all of
-them and, for each, a word, its matrix, and a stream of random numbers: the next word is
-drawn when an episode begins, or at every `n_trials`-th. A stream that is seeded draws
-the same words again. The matrices of all words are formed once per set of bases, so
-that a new episode is a look-up.
-
-`EpisodeFrames` has a frame for each, which shows what it observes in coordinates that
-no projection changes (`projection.frames`), emptied when an episode begins. NumPy only.
+Each of one or several environments has a word from a random stream of its own, and a
+frame (`projection.frames`); both are new with each episode or with every `n_trials`-th.
+The matrices of all words are formed once per set of bases, so that a new episode is a
+look-up. NumPy only.
 """
 
 import math
@@ -21,6 +17,7 @@ from freeproj.adapters import numpy_core
 from freeproj.adapters.flatten import farthest, observed_by, with_room
 from freeproj.projection.frames import PlainFrame
 from freeproj.projection.projection import FreeProjection
+from freeproj.storage.checks import at_least
 
 __all__ = ["EpisodeFrames", "EpisodeWords", "Episodes", "Projects", "ShowsFrames"]
 
@@ -37,8 +34,7 @@ class Episodes:
     """Counts the episodes of environments; `n_trials` in a row share something."""
 
     def __init__(self, n_envs: int, n_trials: int):
-        if n_trials < 1:
-            raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
+        at_least(1, n_trials=n_trials)
         self.n_trials, self.episodes = n_trials, np.zeros(n_envs, np.int64)
 
     def due(self, begins: Bool[np.ndarray, " n"] | bool) -> Bool[np.ndarray, " n"]:
@@ -53,11 +49,7 @@ class Episodes:
 
 
 class EpisodeWords(Episodes):
-    """Words and matrices of `n_envs` environments with `obs_dim` entries to observe.
-
-    `words` has the word of each environment. `latest` is what was projected last,
-    before it was rounded: a frame divides by small differences.
-    """
+    """Words and matrices of `n_envs` environments with `obs_dim` entries to observe."""
 
     def __init__(
         self, law: FreeProjection, obs_dim: int, n_envs: int, seed: _Seed, n_trials: int
@@ -69,6 +61,7 @@ class EpisodeWords(Episodes):
         self.words = np.zeros((n_envs, law.length), np.int32)
         # Transposed, as a row times a matrix is the faster product.
         self.turned = np.zeros((n_envs, obs_dim, law.input_dim))
+        # What was projected last, not rounded: a frame divides by small differences.
         self.latest = np.zeros((n_envs, law.input_dim))
         self.take_bases(numpy_core.draw_bases(law, self._generator(_BASES, 0)), 1)
 
@@ -78,13 +71,11 @@ class EpisodeWords(Episodes):
         return {"word": self.words.copy()}
 
     def redraw_bases(self, seed: int | None = None) -> None:
-        """Draw new base matrices, used from each environment's next word on."""
         own = self._generator(_BASES, self.n_draws)
         rng = own if seed is None else np.random.default_rng(seed)
         self.take_bases(numpy_core.draw_bases(self.projection, rng), self.n_draws + 1)
 
     def take_bases(self, bases: np.ndarray, n_draws: int) -> None:
-        """Use base matrices that were drawn before, as the `n_draws`-th."""
         self.bases, self.n_draws = bases, n_draws
         self._table = numpy_core.table(self.projection, bases, self.obs_dim)
 
@@ -109,10 +100,7 @@ class EpisodeWords(Episodes):
         return observation.dot(self.turned[index]).astype(np.float32)
 
     def reach(self, space: gym.spaces.Box) -> float:
-        """Return a bound on every projected entry, for all words and bases.
-
-        |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U; infinite where there is no bound.
-        """
+        """Return a bound on every entry: |(σ U ξ)_i| ≤ σ |ξ| for orthogonal U."""
         if not numpy_core.keeps_norms(self.projection):
             return math.inf
         return with_room(self.projection.scale * np.linalg.norm(farthest(space)))
@@ -133,10 +121,7 @@ class EpisodeWords(Episodes):
 
 
 class EpisodeFrames(Episodes):
-    """A frame for each of several environments.
-
-    `source` is the projection whose results are seen, if nothing stands between.
-    """
+    """A frame for each environment; `source` is the projection that it sees, if any."""
 
     def __init__(self, frame: PlainFrame, n_trials: int, source: EpisodeWords | None):
         super().__init__(len(frame.n_known), n_trials)
@@ -144,18 +129,15 @@ class EpisodeFrames(Episodes):
         self.told: dict[str, np.ndarray] = {}  # in an episode's info
 
     def begin(self, begins: Bool[np.ndarray, " envs"] | bool = True) -> None:
-        """Begin an episode in some environments, by default in all."""
         if (due := self.due(begins)).any():
             self.frame.clear(due)
 
     def show(self, observations: _Rows) -> _Shown:
-        """Return each environment's observation in its frame."""
         # Rounded to float32, one projection would differ from another by 1e-5.
         exact = observations if self.source is None else self.source.latest
         return self.frame.see(exact)
 
     def show_one(self, index: int, observation: _Row) -> _ShownRow:
-        """Return one environment's observation, such as its last, in its frame."""
         where = np.arange(len(self.episodes)) == index
         return self.frame.see(np.where(where[:, None], observation, 0.0), where)[index]
 

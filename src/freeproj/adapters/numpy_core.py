@@ -71,10 +71,16 @@ def matrix(
     letters = np.asarray(word)
     if law.family not in _GROUPED:
         return np.asarray(law.matrix(letters, bases, obs_dim))
-    multiply = _permuted if bases.ndim == 2 else _multiplied
-    corner = multiply(letters.tolist(), bases, obs_dim)[: law.input_dim]
-    missing = law.input_dim - len(corner)
-    return np.pad(corner * corner.dtype.type(law.scale), ((0, missing), (0, 0)))
+    corner = np.eye(law.dim, obs_dim, dtype=np.result_type(bases, np.float32))
+    for letter in reversed(letters.tolist()):
+        base = bases[abs(letter) - 1]
+        if base.ndim == 1:  # a permutation: U has its ones at (σ(j), j)
+            corner = corner[base if letter < 0 else np.argsort(base)]
+        else:
+            corner = (base.T if letter < 0 else base) @ corner
+    fitted = np.zeros((law.input_dim, obs_dim), corner.dtype)
+    fitted[: law.dim] = law.scale * corner[: law.input_dim]
+    return fitted
 
 
 def table(
@@ -96,21 +102,3 @@ def haar(
     q, r = np.linalg.qr(rng.standard_normal((n_generators, dim, dim)))
     signs = np.sign(np.diagonal(r, axis1=-2, axis2=-1))[:, None, :]
     return q * signs if signed else q
-
-
-def _multiplied(letters: list[int], bases: np.ndarray, columns: int) -> np.ndarray:
-    """Return the first columns of λ(w) for matrices."""
-    product = np.eye(bases.shape[1], columns, dtype=bases.dtype)
-    for letter in reversed(letters):
-        base = bases[abs(letter) - 1]
-        product = (base.T if letter < 0 else base) @ product
-    return product
-
-
-def _permuted(letters: list[int], bases: np.ndarray, columns: int) -> np.ndarray:
-    """Return the first columns of λ(w) for permutations."""
-    image = np.arange(columns)
-    for letter in reversed(letters):
-        base = bases[abs(letter) - 1]
-        image = (np.argsort(base) if letter < 0 else base)[image]
-    return (np.arange(bases.shape[1])[:, None] == image).astype(np.float64)

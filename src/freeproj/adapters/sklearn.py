@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from freeproj.adapters.numpy_core import draw_bases, draw_word, matrix
 from freeproj.projection.projection import FreeProjection
+from freeproj.storage.checks import at_least
 
 __all__ = ["FreeRandomProjection", "HaarRows"]
 
@@ -101,7 +102,6 @@ class FreeRandomProjection(BaseRandomProjection):
         return law.scale * rows[:, :n_features]
 
     def _size(self, n_samples: int, n_features: int) -> int:
-        """Return the number of components."""
         out = n_features if self.n_components is None else self.n_components
         if out == "auto":
             out = int(johnson_lindenstrauss_min_dim(n_samples, eps=self.eps))
@@ -110,8 +110,7 @@ class FreeRandomProjection(BaseRandomProjection):
                     f"`n_components` = 'auto' asks for {out} components at `eps` = "
                     f"{self.eps}, but X has {n_features} features; raise `eps`."
                 )
-        if out < 1:
-            raise ValueError(f"`n_components` must be at least 1, got {out}.")
+        at_least(1, n_components=out)
         return out
 
     def _law(self, out: int, n_features: int) -> FreeProjection:
@@ -174,10 +173,7 @@ def _basis(rows: _Rows) -> tuple[Float[np.ndarray, "m d"], Float[np.ndarray, "k 
 
 
 def _orthonormal(rows: _Rows, free: int) -> _Rows:
-    """Return Qᵀ of rowsᵀ = Q R with a positive diagonal of R.
-
-    The rows are Gaussian in a space of `free` dimensions.
-    """
+    """Return Qᵀ of rowsᵀ = Q R with R_ii > 0, of Gaussian rows in `free` dimensions."""
     if 4 * len(rows) < free:  # well conditioned, and six times faster
         return np.linalg.inv(np.linalg.cholesky(rows @ rows.T)) @ rows
     q, r = np.linalg.qr(rows.T)

@@ -23,6 +23,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from freeproj.adapters.episodes import Projects, ShowsFrames
 from freeproj.adapters.flatten import flatten_batch, flatten_one
 from freeproj.projection.projection import FreeProjection
+from freeproj.storage.checks import at_least
 
 __all__ = ["RedrawBases", "VecFrame", "VecFreeProjection"]
 
@@ -74,11 +75,7 @@ class _VecShown(VecEnvWrapper):
 class VecFreeProjection(Projects, _VecShown):
     """Show M_o ξ instead of the observation ξ, with a new word for each episode.
 
-    Args:
-        env: a vector environment whose observations can be flattened to a vector.
-        projection: a `FreeProjection`.
-        seed: what base matrices and words are drawn from.
-        n_trials: how many episodes share a word.
+    The arguments are those of `ProjectObservation` of `freeproj.adapters.gymnasium`.
     """
 
     def save(self, path: str | Path) -> None:
@@ -113,8 +110,7 @@ class RedrawBases(BaseCallback):
 
     def __init__(self, venv: VecFreeProjection, every: int = 1):
         super().__init__()
-        if every < 1:
-            raise ValueError(f"`every` must be at least 1, got {every}.")
+        at_least(1, every=every)
         self.projected, self.every, self.n_collections = venv, every, 0
 
     def _on_rollout_start(self) -> None:

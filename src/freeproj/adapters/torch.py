@@ -24,6 +24,7 @@ from torch.nn import functional
 
 from freeproj.adapters.numpy_core import checked, draw_bases, draw_word, matrix, table
 from freeproj.projection.frames import ROUNDING
+from freeproj.storage.checks import at_least
 
 __all__ = ["FrameLayer", "FreeProjectionLayer", "TorchFrame"]
 
@@ -63,7 +64,12 @@ class FreeProjectionLayer(nn.Module):
         self.register_buffer("stream", torch.tensor([int(entropy), 0], device=device))
         drawn = draw_bases(law, self._generator())
         if bases is not None:
-            drawn = _like(np.array(bases), drawn)
+            given = np.array(bases)
+            needed, got = ((each.shape, each.dtype.kind) for each in (drawn, given))
+            if got != needed:
+                rule = f"must have shape and kind {needed}, got {got}"
+                raise ValueError(f"`bases` {rule}.")
+            drawn = given
         dtype = dtype or torch.get_default_dtype()
         kept = dtype if drawn.dtype.kind == "f" else None
         self.register_buffer("bases", torch.tensor(drawn, dtype=kept, device=device))
@@ -145,11 +151,7 @@ class FreeProjectionLayer(nn.Module):
     def _rows(
         self, words: Int[Tensor, "*batch length"]
     ) -> tuple[Float[Tensor, "rows d_in"], Int[Tensor, "*batch d_obs"]]:
-        """Return stacked transposed matrices, and the rows that belong to each word.
-
-        The matrices are those of all words, if they were formed; otherwise those of the
-        distinct words given.
-        """
+        """Return stacked transposed matrices, and the rows that belong to each word."""
         law, device = self.projection, words.device
         entries = torch.arange(self.in_features, device=device)
         if self.table is not None:
@@ -163,7 +165,6 @@ class FreeProjectionLayer(nn.Module):
         return self._stacked(np.stack(every)), place * self.in_features + entries
 
     def _stacked(self, matrices: Float[np.ndarray, "n d_in d_obs"]) -> Tensor:
-        """Transpose the matrices and stack them."""
         rows = matrices.transpose(0, 2, 1).reshape(-1, self.out_features)
         return torch.tensor(rows).to(self.weight)
 
@@ -181,14 +182,6 @@ class FreeProjectionLayer(nn.Module):
 def _form_again(layer: FreeProjectionLayer, _keys: Any) -> None:
     # A function of the module, since pickle knows no lambdas.
     layer._form()
-
-
-def _like(bases: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Refuse bases of another shape or kind than the family draws."""
-    given, needed = ((each.shape, each.dtype.kind) for each in (bases, drawn))
-    if given != needed:
-        raise ValueError(f"`bases` must have shape and kind {needed}, got {given}.")
-    return bases
 
 
 class TorchFrame(NamedTuple):
@@ -216,11 +209,8 @@ class FrameLayer(nn.Module):
     ):
         super().__init__()
         self.in_features, self.size = in_features, in_features if size is None else size
-        for name, value in (("in_features", in_features), ("size", self.size)):
-            if value < 1:
-                raise ValueError(f"`{name}` must be at least 1, got {value}.")
-        if not threshold >= 0:
-            raise ValueError(f"`threshold` must not be negative, got {threshold}.")
+        at_least(1, in_features=in_features, size=self.size)
+        at_least(0, threshold=threshold)
         self.threshold, self.out_features = threshold, self.size + 1
 
     def empty(
@@ -234,15 +224,10 @@ class FrameLayer(nn.Module):
     def forward(
         self,
         observations: Float[Tensor, "*batch d"],
-        frame: TorchFrame | None = None,
+        frame: TorchFrame | None = None,  # None: empty ones
         starts: Bool[Tensor, "*batch"] | None = None,
     ) -> tuple[Float[Tensor, "*batch slot"], TorchFrame]:
-        """Return what is seen and the frames after it.
-
-        Args:
-            frame: the frames before; None: empty ones.
-            starts: where an episode begins, so that its frame is emptied first.
-        """
+        """Return what is seen and the frames after it, emptied where one `starts`."""
         x = observations
         _check_entries(self, x)
         if frame is None:

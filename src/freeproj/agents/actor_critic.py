@@ -74,7 +74,6 @@ class ActorCritic(eqx.Module):
         return cls(embedding, made, actor, critic, log_std)
 
     def initial_state(self, n_envs: int) -> PyTree:
-        """Return empty memories for a batch of environments."""
         return self.memory.initial_state(n_envs)
 
     def step(
@@ -84,10 +83,7 @@ class ActorCritic(eqx.Module):
         resets: Bool[Array, " batch"],
         mask: _Mask = None,
     ) -> tuple[Policy, Float[Array, " batch"], PyTree]:
-        """Return policies, values and the next memory of one step.
-
-        The mask is true for the actions that are allowed; without it, all are.
-        """
+        """Return policies of the allowed actions, values and the next memory."""
         embedded = _relu_layers(self.embedding, inputs)
         outputs, state = self.memory.step(embedded, state, resets)
         value = _head(self.critic, outputs)[:, 0]
@@ -100,10 +96,7 @@ class ActorCritic(eqx.Module):
         resets: Bool[Array, "time batch"],
         mask: _Mask = None,
     ) -> tuple[Policy, Float[Array, "time batch"], PyTree]:
-        """Return policies and values of all steps, and the last memory.
-
-        The numbers equal those of repeated `step`, from the memory before the first.
-        """
+        """Return what repeated `step` would: policies, values and the last memory."""
         shape = inputs.shape[:2]
         embedded = _relu_layers(self.embedding, as_rows(inputs)).reshape(*shape, -1)
         outputs, state = self.memory.sequence(embedded, state, resets)

@@ -29,7 +29,6 @@ class Dense(eqx.Module):
         return cls(lecun(key, (n_inputs, n_outputs)), jnp.zeros(n_outputs))
 
     def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch n"]:
-        """Return xW + b for each row."""
         return x @ self.weight + self.bias
 
 

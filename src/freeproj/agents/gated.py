@@ -62,11 +62,9 @@ class GRU(eqx.Module):
         return cls(weight, biases[0], memory_weight, biases[1])
 
     def initial_state(self, n_envs: int) -> _State:
-        """Return empty memories."""
         return jnp.zeros((n_envs, len(self.memory_bias)), self.memory_bias.dtype)
 
     def step(self, x: _Input, state: _State, reset: _Reset) -> tuple[_State, _State]:
-        """Return output and next memory of one step."""
         state = jnp.where(reset[:, None], 0, state)
         inputs = _split(x @ self.input_weight + self.bias)
         state = _cell(inputs, state @ self.memory_weight, self.memory_bias, state)
@@ -75,7 +73,6 @@ class GRU(eqx.Module):
     def sequence(
         self, xs: _Inputs, state: _State, resets: _Resets
     ) -> tuple[_States, _State]:
-        """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
         inputs = as_rows(xs) @ self.input_weight + self.bias
         inputs = _split(inputs.reshape(*resets.shape, -1))
@@ -158,19 +155,12 @@ def _activate(inputs: _Gates, projected: _AllGates, bias: Array) -> tuple[_Rows,
 
 
 def _split(gates: _AllGates) -> list[_Rows]:
-    """Return the parts of r, z, n as arrays of their own.
-
-    The loop must see three arrays: a slice of a slice keeps XLA from vectorising it.
-    """
+    """Return the parts of r, z, n: a slice of a slice keeps XLA from vectorising."""
     return jnp.split(gates, 3, axis=-1)
 
 
 class LSTM(eqx.Module):
-    """A long short-term memory; i, f, o, g stand side by side in its weights.
-
-    The state is the pair (h, c). The bias of f starts at 1, so that a new cell keeps
-    what it has.
-    """
+    """A long short-term memory; i, f, o, g stand side by side in its weights."""
 
     input_weight: Float[Array, "inputs gates"]
     bias: Float[Array, " gates"]
@@ -180,22 +170,19 @@ class LSTM(eqx.Module):
     def create(cls, key: PRNGKeyArray, n_inputs: int, hidden_size: int) -> LSTM:
         """Draw weights: variance 1 / inputs for W, orthogonal U."""
         weight, memory_weight = draw_gates(key, n_inputs, hidden_size, 4)
-        forget = jnp.zeros((4, hidden_size)).at[1].set(1.0)
-        return cls(weight, forget.ravel(), memory_weight)
+        bias = jnp.zeros((4, hidden_size)).at[1].set(1.0)  # f: new cells keep all
+        return cls(weight, bias.ravel(), memory_weight)
 
     def initial_state(self, n_envs: int) -> _Pair:
-        """Return empty memories."""
         zeros = jnp.zeros((n_envs, len(self.memory_weight)), self.bias.dtype)
         return zeros, zeros
 
     def step(self, x: _Input, state: _Pair, reset: _Reset) -> tuple[_State, _Pair]:
-        """Return output and next memory of one step."""
         return self._cell(x @ self.input_weight + self.bias, state, reset)
 
     def sequence(
         self, xs: _Inputs, state: _Pair, resets: _Resets
     ) -> tuple[_States, _Pair]:
-        """Return the outputs of all steps and the last memory."""
         rows = as_rows(xs) @ self.input_weight + self.bias
 
         def step(state, now):

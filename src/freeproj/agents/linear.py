@@ -114,7 +114,6 @@ class S5Layer(eqx.Module):
     def sequence(
         self, xs: _Steps, state: _LayerState, keep: _Keep
     ) -> tuple[_Steps, _LayerState]:
-        """Return the outputs of all steps and the last state."""
         factors, (b_re, b_im) = self.discretize()
         u = as_rows(xs)
         shape = (*xs.shape[:2], -1)
@@ -145,14 +144,12 @@ class S5(Stack):
         return cls(tuple(layer(each, size, state_size) for each in keys))
 
     def initial_state(self, n_envs: int) -> _State:
-        """Return empty memories."""
         decay = self.layers[0].decay
         return jnp.zeros((n_envs, len(self.layers), 2, len(decay)), decay.dtype)
 
     def sequence(
         self, xs: _Steps, state: _State, resets: _Resets
     ) -> tuple[_Steps, _State]:
-        """Return the outputs of all steps and the last memory."""
         own = (state[:, index] for index in range(len(self.layers)))
         xs, last = super().sequence(xs, own, resets)
         return xs, jnp.stack(last, axis=1)
@@ -168,11 +165,9 @@ class MinGRULayer(eqx.Module):
 
     @classmethod
     def create(cls, key: PRNGKeyArray, size: int) -> MinGRULayer:
-        """Draw weights of variance 1 / inputs, with units that forget at many rates.
-
-        With zero biases every unit would forget half of its state at each step, and no
-        gradient would come back from twenty steps ago (Tallec and Ollivier 2018).
-        """
+        """Draw weights of variance 1 / inputs, with units that forget at many rates."""
+        # With zero biases units would forget half of their state at each step, and no
+        # gradient would come back from twenty steps ago (Tallec and Ollivier 2018).
         keys = jax.random.split(key, 4)
         update, *others = (Dense.lecun(each, size, size) for each in keys)
         steps = jnp.geomspace(*_FORGETS_WITHIN, size)
@@ -181,7 +176,6 @@ class MinGRULayer(eqx.Module):
     def sequence(
         self, xs: _Steps, state: _Hidden, keep: _Keep
     ) -> tuple[_Steps, _Hidden]:
-        """Return the outputs of all steps and the last state."""
         u = as_rows(xs)
         z = jax.nn.sigmoid(self.update(u))
         inputs = (z * self.candidate(u)).reshape(xs.shape)
@@ -201,7 +195,6 @@ class MinGRU(Stack):
         return cls(tuple(MinGRULayer.create(each, size) for each in keys))
 
     def initial_state(self, n_envs: int) -> tuple[_Hidden, ...]:
-        """Return empty memories."""
         biases = [layer.update.bias for layer in self.layers]
         return tuple(jnp.zeros((n_envs, len(b)), b.dtype) for b in biases)
 

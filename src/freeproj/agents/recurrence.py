@@ -37,7 +37,6 @@ class Sequential(eqx.Module):
     def step(
         self, x: Float[Array, "batch size"], state: PyTree, reset: Bool[Array, " batch"]
     ) -> tuple[Float[Array, "batch size"], PyTree]:
-        """Return output and next memory of one step."""
         outputs, state = self.sequence(x[None], state, reset[None])
         return outputs[0], state
 
@@ -48,7 +47,6 @@ class Stack(Sequential):
     layers: tuple[Any, ...]
 
     def sequence(self, xs: _Steps, state: Any, resets: Array) -> tuple[_Steps, Any]:
-        """Return the outputs of all steps and the last memory."""
         keep = 1 - resets[..., None].astype(xs.dtype)
         last = []
         for layer, before in zip(self.layers, state, strict=True):
@@ -58,20 +56,20 @@ class Stack(Sequential):
 
 
 def recur(
-    factors: Pair, inputs: Pair, state: Pair, keep: _Keep, scan: str = "auto"
+    factors: Pair, inputs: Pair, state: Pair, keep: _Keep, in_turn: bool | None = None
 ) -> Pair:
     """Return x_1, …, x_T from λ, u_1, …, u_T, x_0 and k_1, …, k_T.
 
-    `scan` is "sequential", "associative", or "auto": the former on CPUs.
+    With `in_turn` one step after the other, by default on CPUs.
     """
-    return _recur(_is_sequential(scan), factors, inputs, state, keep)
+    return _recur(_chosen(in_turn), factors, inputs, state, keep)
 
 
 def recur_gated(
-    factors: _Steps, inputs: _Steps, state: Float[Array, "batch size"], scan="auto"
+    factors: _Steps, inputs: _Steps, state: Float[Array, "batch size"], in_turn=None
 ) -> _Steps:
     """Return x_1, …, x_T of x_t = a_t ⊙ x_{t-1} + u_t, with real a_t of each step."""
-    if not _is_sequential(scan):
+    if not _chosen(in_turn):
         return _associative(factors, inputs, state)
 
     def step(state, now):
@@ -81,12 +79,8 @@ def recur_gated(
     return jax.lax.scan(step, state, (factors, inputs))[1]
 
 
-def _is_sequential(scan: str) -> bool:
-    known = ("auto", "sequential", "associative")
-    if scan not in known:
-        raise ValueError(f"`scan` must be one of {known}, got {scan!r}.")
-    on_cpu = jax.default_backend() == "cpu"
-    return on_cpu if scan == "auto" else scan == "sequential"
+def _chosen(in_turn: bool | None) -> bool:
+    return jax.default_backend() == "cpu" if in_turn is None else in_turn
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))

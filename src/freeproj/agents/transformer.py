@@ -122,7 +122,6 @@ class Transformer(Sequential):
         return cls(tuple(TransformerLayer.create(each, size, window) for each in keys))
 
     def initial_state(self, n_envs: int) -> TransformerState:
-        """Return empty memories."""
         past = self.layers[0].distance_bias.shape[1] - 1
         biases = [layer.merge.bias for layer in self.layers]
         empty = tuple(jnp.zeros((n_envs, past, len(b)), b.dtype) for b in biases)
@@ -131,7 +130,6 @@ class Transformer(Sequential):
     def sequence(
         self, xs: _Steps, state: TransformerState, resets: Bool[Array, "time batch"]
     ) -> tuple[_Steps, TransformerState]:
-        """Return the outputs of all steps and the last memory."""
         n_times = len(xs)  # the past after them: [-past:] is everything at no past
         before = jnp.where(state.valid.T, 0, -1)
         episodes = jnp.concatenate([before, jnp.cumsum(resets, axis=0)])

@@ -8,12 +8,11 @@ one. A rewarded pull earns 1/T, any other costs 1/T; the trial is truncated afte
 # pyright: reportIncompatibleMethodOverride=false
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import TimedGame, answer, derived, easy_to_hard, fixed, one_hot
+from freeproj.envs.base import TimedGame, derived, easy_to_hard, fixed, one_hot, static
 from freeproj.envs.drawing import CENTRE, FAINT, GREEN, HIDDEN, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
 
@@ -35,11 +34,7 @@ class MultiarmedBandit(TimedGame):
     popgym_name: ClassVar = "MultiarmedBandit"
     levels: ClassVar = easy_to_hard(n_arms=(10, 20, 30), time_limit=(200, 400, 600))
 
-    n_arms: int = eqx.field(static=True, default=10)
-
-    def __check_init__(self):
-        if self.n_arms < 1:
-            raise ValueError(f"`n_arms` must be at least 1, got {self.n_arms}.")
+    n_arms: int = static(10, least=1)
 
     observation_space = fixed(Box.unit(2))
     action_space = derived(lambda self: Discrete(self.n_arms))
@@ -68,7 +63,7 @@ class MultiarmedBandit(TimedGame):
 
     def plain_step(self, state: Any, action: Any, noise: Any) -> tuple:
         paid, time = bool(noise < state.payouts[action]), state.time + 1
-        reward = answer(paid, self.time_limit)
+        reward = (1 if paid else -1) / self.time_limit
         state = type(state)(state.payouts, paid, time)
         return one_hot(2, int(paid)), state, reward, False, time >= self.time_limit
 

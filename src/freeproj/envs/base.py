@@ -7,16 +7,14 @@ all that is hidden (deck, board), so stepping again from a stored state replays 
 trial. All observations are vectors: a task with discrete observations shows them
 one-hot.
 
-A compiled program is worth its call only for batches: called for one small step it
-spends most of its time on the call itself. So a task may have its rules a second time,
-for loops that step one environment, as a method
+A compiled program that is called for one small step spends most of its time on the
+call. So a task may have its rules a second time, for loops that step one environment,
 
     observation, state, reward, terminated, truncated = plain_step(state, action, noise)
 
-in plain Python on the same states, with NumPy arrays and Python numbers as leaves.
-`noise` holds the random draws of the step, from `draw_noise`, as Python numbers. While
-the trial runs, results equal those of `step`, floats up to rounding; a test compares
-them.
+in plain Python, with NumPy arrays and Python numbers as leaves of the same states, and
+as `noise` what `draw_noise` drew. While the trial runs, results equal those of `step`,
+floats up to rounding.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
@@ -35,9 +33,11 @@ from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs.drawing import Canvas
 from freeproj.projection.spaces import Box, Discrete
+from freeproj.storage.checks import at_least
 
 __all__ = ["Environment", "Game", "Step", "TimedGame", "answer", "check_action"]
 __all__ += ["derived", "easy_to_hard", "fixed", "marked", "one_hot", "plain_task"]
+__all__ += ["static"]
 
 _Start = tuple[Float[Array, " d_obs"], PyTree]
 _End = Bool[Array, ""]
@@ -53,6 +53,11 @@ def derived(rule: Callable[[Any], Any]) -> Any:
 def fixed(value: Any) -> Any:
     """Return a property that is the same for all tasks of a class."""
     return property(lambda self: value)
+
+
+def static(default: Any, least: float | int | None = None) -> Any:
+    """Return a field of a task: one of its numbers, and how small it may be."""
+    return eqx.field(static=True, default=default, metadata={"least": least})
 
 
 class Environment(eqx.Module):
@@ -152,6 +157,11 @@ class Game(Environment):
 
     last_step_terminates: ClassVar[bool] = False
 
+    def __check_init__(self):
+        for field in dataclasses.fields(self):
+            if (least := field.metadata.get("least")) is not None:
+                at_least(least, **{field.name: getattr(self, field.name)})
+
     @property
     def name(self) -> str:
         """The class with the level, unless it is the first one, or with all numbers."""
@@ -207,11 +217,7 @@ class Game(Environment):
 class TimedGame(Game):
     """A game that is truncated after `time_limit` steps, unless it ends before."""
 
-    time_limit: int = eqx.field(static=True, default=200)
-
-    def __check_init__(self):
-        if self.time_limit < 1:
-            raise ValueError(f"`time_limit` must be at least 1, got {self.time_limit}.")
+    time_limit: int = static(200, least=1)
 
     max_steps = derived(lambda self: self.time_limit)
 
@@ -244,10 +250,8 @@ def check_action(action: ArrayLike, space: Box | Discrete) -> None:
 
 
 def plain_task(env: Environment) -> Callable[[Any, Any, Any], tuple] | None:
-    """Return `plain_step` of a task whose own class has it, or None.
-
-    Rules are not inherited, since a subclass may have changed the compiled ones.
-    """
+    """Return `plain_step` of a task whose own class has it, or None."""
+    # Not inherited, since a subclass may have changed the compiled rules.
     own: Any = vars(type(env)).get("plain_step")
     return functools.partial(own, _Numbers(env)) if own else None
 

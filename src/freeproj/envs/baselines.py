@@ -4,14 +4,6 @@ They are stored in `baselines.json` beside this file and made by
 `tools/make_baselines.py`, each number with the argument or the simulation behind it.
 Returns are those of one trial; an episode has several trials, in the paper 16 from one
 and the same start.
-
-| field | who |
-|---|---|
-| `chance` | uniform actions |
-| `best_blind` | the best open-loop policy: a row of actions, found by search |
-| `best_reward_only` | a policy that sees rewards but no observation |
-| `random_map` | a random lookup from symbols to answers: an untrained network |
-| `first_trial`, `best` | the best policy in a first trial, and from a known start |
 """
 
 import functools
@@ -83,7 +75,7 @@ class RewardOnly:
 
 @dataclass(frozen=True)
 class RandomMap:
-    """Answers through a random lookup from symbols to actions."""
+    """Answers through a random lookup from symbols to actions: an untrained network."""
 
     mean: float  # over maps, per trial
     std: float  # between maps, of their mean returns
@@ -115,11 +107,9 @@ class Baselines:
 
     @property
     def best_blind(self) -> tuple[str, Estimate]:
-        """The open-loop policy that earned most, with its name.
-
-        It is the uniform one unless another is ahead by four standard errors: among
-        many equal policies, one has the largest estimate by chance.
-        """
+        """The open-loop policy (a row of actions) that earned most, with its name."""
+        # One of many equal policies has the largest estimate by chance: only four
+        # standard errors count.
         name, best = max(self.blind.items(), key=lambda item: item[1].mean)
         error = math.hypot(best.standard_error, self.chance.standard_error)
         if best.mean - self.chance.mean > 4 * error:
@@ -128,10 +118,7 @@ class Baselines:
 
     @property
     def best_reward_only(self) -> tuple[str, RewardOnly] | None:
-        """The best policy that sees rewards only and remembers little, with its name.
-
-        One that remembers every answer of a whole trial may do better: `reward_only`.
-        """
+        """The best policy that sees only rewards and remembers little, by its name."""
         short = {n: p for n, p in self.reward_only.items() if p.remembers == "little"}
         if not short:
             return None
@@ -146,10 +133,7 @@ class Baselines:
         return first.value + (n_trials - 1) * later.value
 
     def oracle(self, n_trials: int = 16, same_start: bool = True) -> float:
-        """Return what the best known policy that sees the task as it is earns.
-
-        Where none is known, this is the ceiling.
-        """
+        """Return what the best known policy that sees the task earns, or a ceiling."""
         first = self.first_trial or self.best
         known = self.best if self.best.kind in ("exact", "estimate") else first
         later = known if same_start else first

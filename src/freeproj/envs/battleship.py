@@ -14,13 +14,12 @@ free. This is POPGym's distribution: it draws start and direction until they fit
 import functools
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int32, PRNGKeyArray
 
-from freeproj.envs.base import derived, easy_to_hard, fixed, marked, one_hot
+from freeproj.envs.base import derived, easy_to_hard, fixed, marked, one_hot, static
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.drawing import BLUE, HIDDEN, RED, Canvas, paint_board
 from freeproj.projection.spaces import Box
@@ -44,7 +43,7 @@ class Battleship(BoardTask):
     summary: ClassVar = "sink hidden ships; a shot reveals only hit or miss"
     popgym_name: ClassVar = "Battleship"
 
-    ships: tuple[int, ...] = eqx.field(static=True, default=(2, 3, 3, 4))
+    ships: tuple[int, ...] = static((2, 3, 3, 4))
 
     levels: ClassVar = easy_to_hard(side=(8, 10, 12))
 

@@ -1,10 +1,9 @@
 """Tasks on a square board, whose actions are its cells, and boards as text."""
 
 # pyright: reportIncompatibleMethodOverride=false
-import equinox as eqx
 import numpy as np
 
-from freeproj.envs.base import Game, derived
+from freeproj.envs.base import Game, derived, static
 from freeproj.projection.spaces import Discrete
 
 __all__ = ["BoardTask", "draw_board"]
@@ -13,7 +12,7 @@ __all__ = ["BoardTask", "draw_board"]
 class BoardTask(Game):
     """A task on a square board; an action is a cell, row by row."""
 
-    side: int = eqx.field(static=True, default=8)
+    side: int = static(8, least=1)
 
     n_cells = derived(lambda self: self.side**2)
     action_space = derived(lambda self: Discrete(self.n_cells))

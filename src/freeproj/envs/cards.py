@@ -10,14 +10,14 @@ import abc
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import Game, derived, fixed, one_hot
+from freeproj.envs.base import Game, derived, fixed, one_hot, static
 from freeproj.envs.drawing import CENTRE, FAINT, INK, PAPER, RED, Canvas
 from freeproj.projection.spaces import Box, Discrete
+from freeproj.storage.checks import one_of
 
 __all__ = ["KINDS", "N_RANKS", "N_SUITS", "SUIT_NAMES", "CardState", "CardTask"]
 __all__ += ["DeckTask", "KindTask", "SuitTask", "card_name", "draw_deck", "next_card"]
@@ -43,11 +43,7 @@ class CardState(NamedTuple):
 class DeckTask(Game):
     """A game with one or several decks of cards."""
 
-    n_decks: int = eqx.field(static=True, default=1)
-
-    def __check_init__(self):
-        if self.n_decks < 1:
-            raise ValueError(f"`n_decks` must be at least 1, got {self.n_decks}.")
+    n_decks: int = static(1, least=1)
 
     n_cards = derived(lambda self: _DECK_SIZE * self.n_decks)  # of all decks together
 
@@ -55,11 +51,10 @@ class DeckTask(Game):
 class KindTask(DeckTask):
     """A game in which only the colour, the suit or the rank of a card counts."""
 
-    kind: str = eqx.field(static=True, default="color")
+    kind: str = static("color")
 
     def __check_init__(self):
-        if self.kind not in KINDS:
-            raise ValueError(f"`kind` must be one of {list(KINDS)}, got {self.kind!r}.")
+        one_of(KINDS, kind=self.kind)
 
     n_kinds = derived(lambda self: len(KINDS[self.kind].names))
 
@@ -69,10 +64,7 @@ class KindTask(DeckTask):
 
 
 class CardTask(DeckTask):
-    """A game in which cards are dealt one by one and each gets an answer.
-
-    A trial of n cards has n - 1 answers: the last card only ends it.
-    """
+    """A game in which cards are dealt one by one and each gets an answer."""
 
     last_step_terminates: ClassVar = True
 
@@ -80,7 +72,7 @@ class CardTask(DeckTask):
     def score(self, state: CardState, action: Array) -> Float[Array, ""]:
         """Return the reward of an answer while the trial runs."""
 
-    max_steps = derived(lambda self: self.n_cards - 1)
+    max_steps = derived(lambda self: self.n_cards - 1)  # the last card only ends it
 
     def start(self, key: PRNGKeyArray, params: None) -> CardState:
         return CardState(draw_deck(key, self.n_decks), jnp.zeros((), jnp.int32))

@@ -120,11 +120,7 @@ class StatelessCartPole(CartPole):
 
 
 class VelocityOnlyCartPole(CartPole):
-    """Balance the pole without seeing positions; the levels differ in the limit.
-
-    The first observation of a trial shows the positions nevertheless, as POPGym 1.0.7
-    does.
-    """
+    """Balance the pole without seeing positions; the levels differ in the limit."""
 
     summary: ClassVar = "balance a pole; positions unseen"
     popgym_name: ClassVar = "VelocityOnlyCartpole"
@@ -139,6 +135,7 @@ class VelocityOnlyCartPole(CartPole):
         self, key: PRNGKeyArray, params: CartPoleParams
     ) -> tuple[Float[Array, "2"], CartPoleState]:
         _, state = super().reset(key, params)
+        # POPGym 1.0.7 shows the positions once, as here.
         return jnp.stack([state.position, state.angle]), state
 
 

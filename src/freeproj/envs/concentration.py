@@ -43,10 +43,9 @@ class Concentration(KindTask):
     popgym_name: ClassVar = "Concentration"
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 1), kind=("color", "color", "rank"))
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(self.n_cards * (self.n_kinds + 1))
-
+    observation_space = derived(
+        lambda self: Box.unit(self.n_cards * (self.n_kinds + 1))
+    )
     action_space = derived(lambda self: Discrete(self.n_cards))
     max_steps = derived(lambda self: 2 * self.n_cards)
 

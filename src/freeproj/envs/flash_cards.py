@@ -10,12 +10,11 @@ Not a task of the paper.
 # pyright: reportIncompatibleMethodOverride=false
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from freeproj.envs.base import Game, answer, derived, fixed, one_hot
+from freeproj.envs.base import Game, answer, derived, fixed, one_hot, static
 from freeproj.envs.cards import KINDS, N_SUITS, SUIT_NAMES, paint_suit
 from freeproj.envs.drawing import CENTRE, Canvas
 from freeproj.projection.spaces import Box, Discrete
@@ -36,7 +35,7 @@ class FlashCards(Game):
     summary: ClassVar = "name the suit of the open card"
     last_step_terminates: ClassVar = True
 
-    n_cards: int = eqx.field(static=True, default=12)
+    n_cards: int = static(12, least=1)
 
     observation_space = fixed(Box.unit(N_SUITS))
     action_space = fixed(Discrete(N_SUITS))

@@ -23,7 +23,6 @@ a room is left out, as in mazelib.) The entrances lie in opposite outer walls.
 import abc
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,7 +30,7 @@ import scipy.ndimage
 from jaxtyping import Array, Bool, Float, Float32, Int8, Int32, PRNGKeyArray
 
 from freeproj.envs import drawing
-from freeproj.envs.base import Game, derived, easy_to_hard, fixed, marked
+from freeproj.envs.base import Game, derived, easy_to_hard, fixed, marked, static
 from freeproj.projection.spaces import Box, Discrete
 
 __all__ = ["FREE", "GOAL", "WALL", "Labyrinth", "LabyrinthEscape", "LabyrinthExplore"]
@@ -73,18 +72,11 @@ class LabyrinthState(NamedTuple):
 class Labyrinth(Game):
     """What both tasks share: mazes of 5, 7 or 9 rooms a side."""
 
-    n_rooms: int = eqx.field(static=True, default=5)
-    time_limit: int = eqx.field(static=True, default=1024)
+    n_rooms: int = static(5, least=2)
+    time_limit: int = static(1024, least=2)
 
     levels: ClassVar = easy_to_hard(n_rooms=(5, 7, 9))
     has_goal: ClassVar[bool] = False  # whether the end of the maze is shown and ends it
-
-    def __check_init__(self):
-        if self.n_rooms < 2 or self.time_limit < 2:
-            raise ValueError(
-                "`n_rooms` and `time_limit` must be at least 2, got "
-                f"{self.n_rooms} and {self.time_limit}."
-            )
 
     @abc.abstractmethod
     def score(self, before: LabyrinthState, after: LabyrinthState) -> Float[Array, ""]:

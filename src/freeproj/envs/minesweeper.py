@@ -10,13 +10,12 @@ been clicked; it is truncated after s clicks. (Appendix D.1.)
 # pyright: reportIncompatibleMethodOverride=false
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int8, Int32, PRNGKeyArray
 
-from freeproj.envs.base import derived, easy_to_hard, marked, one_hot
+from freeproj.envs.base import derived, easy_to_hard, marked, one_hot, static
 from freeproj.envs.boards import BoardTask, draw_board
 from freeproj.envs.cards import shuffle
 from freeproj.envs.drawing import HIDDEN, PAPER, RED, Canvas, paint_board
@@ -45,8 +44,8 @@ class Minesweeper(BoardTask):
     summary: ClassVar = "click all safe cells; only the last count is seen"
     popgym_name: ClassVar = "MineSweeper"
 
-    side: int = eqx.field(static=True, default=4)
-    n_mines: int = eqx.field(static=True, default=2)
+    side: int = static(4)
+    n_mines: int = static(2)
 
     levels: ClassVar = easy_to_hard(side=(4, 6, 8), n_mines=(2, 6, 10))
 
@@ -57,10 +56,8 @@ class Minesweeper(BoardTask):
                 f"cells, got {self.n_mines}."
             )
 
-    @property
-    def observation_space(self) -> Box:
-        return Box.unit(min(self.n_mines, _MAX_COUNT) + 1)
-
+    n_counts = derived(lambda self: min(self.n_mines, _MAX_COUNT) + 1)  # from 0 on
+    observation_space = derived(lambda self: Box.unit(self.n_counts))
     max_steps = derived(lambda self: self.n_cells - self.n_mines)
 
     def start(self, key: PRNGKeyArray, params: None) -> MinesweeperState:
@@ -101,8 +98,7 @@ class Minesweeper(BoardTask):
         return (state.time >= self.max_steps) & ~state.terminated
 
     def observe(self, state: MinesweeperState) -> Float[Array, " d_obs"]:
-        size = self.observation_space.size
-        return jax.nn.one_hot(state.shown, size, dtype=jnp.float32)
+        return jax.nn.one_hot(state.shown, self.n_counts, dtype=jnp.float32)
 
     def render(self, state: MinesweeperState) -> str:
         counts, mines = np.asarray(state.counts), np.asarray(state.mines)
@@ -121,7 +117,7 @@ class Minesweeper(BoardTask):
         clicked, n_seen, time = marked(clicked, action), n_seen + new, time + 1
         ended = mine or n_seen == n_safe
         count = counts[action]
-        obs = one_hot(self.observation_space.size, int(count))
+        obs = one_hot(self.n_counts, int(count))
         state = type(state)(mines, counts, clicked, n_seen, time, count, ended)
         return obs, state, reward, ended, time >= n_safe and not ended
 

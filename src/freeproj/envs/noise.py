@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float, PRNGKeyArray, PyTree
 
-from freeproj.envs.base import Game, Step, easy_to_hard
+from freeproj.envs.base import Game, Step, easy_to_hard, static
 
 __all__ = ["Noisy", "noisy_step"]
 
@@ -22,13 +21,9 @@ class Noisy(Game):
     obs + noise · normal, clipped to the bounds of its space.
     """
 
-    noise: float = eqx.field(static=True, default=0.1)
+    noise: float = static(0.1, least=0)
 
     levels: ClassVar = easy_to_hard(noise=(0.1, 0.2, 0.3), time_limit=(200, 200, 200))
-
-    def __check_init__(self):
-        if not self.noise >= 0:
-            raise ValueError(f"`noise` must not be negative, got {self.noise}.")
 
     def reset(
         self, key: PRNGKeyArray, params: PyTree

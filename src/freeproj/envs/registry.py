@@ -132,11 +132,7 @@ def _gymnax(name: str, **numbers: Any) -> Environment:
 
 
 def task_name(task: Any) -> str:
-    """Return the name from which `make` makes a task, in any process.
-
-    Args:
-        task: a name, a task, its class, or a function that makes one.
-    """
+    """Return the name from which `make` makes a task, given as such or by its maker."""
     if isinstance(task, str):
         return task
     if not isinstance(task, Environment):

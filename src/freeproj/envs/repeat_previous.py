@@ -12,11 +12,10 @@ under POPGym's ids such as `popgym-RepeatPreviousEasy-v0`, is exactly POPGym's t
 
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from freeproj.envs.base import answer, derived, easy_to_hard
+from freeproj.envs.base import answer, derived, easy_to_hard, static
 from freeproj.envs.cards import CardState, SuitTask, next_suit, suit_of
 
 __all__ = ["PopgymRepeatPrevious", "RepeatPrevious"]
@@ -28,7 +27,7 @@ class RepeatPrevious(SuitTask):
     summary: ClassVar = "answer with the suit seen k steps earlier"
     popgym_name: ClassVar = "RepeatPrevious"
 
-    delay: int = eqx.field(static=True, default=4)
+    delay: int = static(4)
 
     levels: ClassVar = easy_to_hard(n_decks=(1, 2, 3), delay=(4, 32, 64))
 
@@ -63,7 +62,7 @@ class PopgymRepeatPrevious(RepeatPrevious):
     k, so a perfect trial earns 1.
     """
 
-    delay: int = eqx.field(static=True, default=3)
+    delay: int = static(3)
 
     levels: ClassVar = {
         level: {**numbers, "delay": numbers["delay"] - 1}

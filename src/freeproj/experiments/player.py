@@ -4,7 +4,7 @@
 in training (scaled, projected, in a frame) under the matrix of each episode.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -21,19 +21,9 @@ from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams, MetaState
 from freeproj.projection.maps import fixed_map
 
-__all__ = ["AgentPlayer", "Training"]
+__all__ = ["AgentPlayer"]
 
 _Matrices = Float[np.ndarray, "episodes d_in d_obs"]
-
-
-class Training(NamedTuple):
-    """How the agent was trained, as far as it matters for playing."""
-
-    dim: int
-    scale: float
-    n_trials: int
-    same_start: bool
-    has_words: bool  # can be played under the projections of its training
 
 
 class AgentPlayer:
@@ -44,9 +34,12 @@ class AgentPlayer:
     ):
         self.name = "+".join(config.tasks)
         law, played = config.projection, task or config.tasks[0]
-        self.input_dim, same_start = law.input_dim, config.trials == "same_start"
-        trained = law.dim, law.scale, config.n_tested_trials, same_start
-        self.habits = Training(*trained, has_words=config.tasks == (played,))
+        self.input_dim, self.dim, self.scale = law.input_dim, law.dim, law.scale
+        self.n_trials, self.same_start = (
+            config.n_tested_trials,
+            config.trials == "same_start",
+        )
+        self.has_words = config.tasks == (played,)
         self._agent, self._config = agent, config.stage_configs[-1]
         self.env = config.evaluation_env(task if map_name else played, map_name)
         check_fits(config.training_env(), self.env, played)
@@ -54,7 +47,7 @@ class AgentPlayer:
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
         """Return the matrix through which it sees the observation itself."""
         name = "pad" if self._config.observation == "plain" else "tile"
-        return fixed_map(name, self.input_dim, obs_dim, self.habits.scale)
+        return fixed_map(name, self.input_dim, obs_dim, self.scale)
 
     def begin(self, n_episodes: int, matrices: _Matrices | None, seed: int) -> None:
         """Begin an episode under each matrix; None: those of the last rollout."""

@@ -7,10 +7,6 @@ from the episode's initial state (`trials="same_start"`, the paper's) or from a 
 one (`"fresh_start"`). Episodes reset themselves after their last trial. Only
 the end of an episode sets `terminated`, not the end of a trial. (Algorithm 1, appendix
 D.3.)
-
-Numbers are kept in three places: fixed ones on the object, the matrices of all words in
-`MetaParams` (drawn by `draw_params`), everything that belongs to one episode in
-`MetaState`. The state holds one matrix of its own, never the table of all words.
 """
 
 from typing import Any
@@ -21,9 +17,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from freeproj.meta.inputs import ENCODERS, AgentInputs, MetaParams, MetaState
-from freeproj.storage.names import suggestion
+from freeproj.storage.checks import at_least, one_of
 
-__all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv"]
+__all__ = ["OBSERVATIONS", "TRIALS", "MetaEnv", "choose"]
 
 OBSERVATIONS = ("projected", "none", "plain")
 TRIALS = ("same_start", "fresh_start")
@@ -63,21 +59,15 @@ class MetaEnv(AgentInputs):
     def __check_init__(self):
         if not self.tasks:
             raise ValueError("`tasks` must name at least one task, got none.")
-        if self.n_trials < 1:
-            raise ValueError(f"`n_trials` must be at least 1, got {self.n_trials}.")
+        at_least(1, n_trials=self.n_trials)
         if self.observation_size > self.projection.dim:
             raise ValueError(
                 f"Observations of {self.observation_size} entries do not fit the "
                 f"projection's `dim` = {self.projection.dim}; choose a larger one."
             )
-        choices = {"trials": TRIALS, "observation": OBSERVATIONS, "encoder": ENCODERS}
-        for name, known in choices.items():
-            value = getattr(self, name)
-            if value not in known:
-                raise ValueError(
-                    f"`{name}` must be one of {known}, got {value!r}."
-                    f"{suggestion(value, known)}"
-                )
+        one_of(TRIALS, trials=self.trials)
+        one_of(OBSERVATIONS, observation=self.observation)
+        one_of(ENCODERS, encoder=self.encoder)
         _ = self.actions  # raises if the tasks' actions do not mix
         if self.evaluation_map is not None:
             self.map_rows(self.evaluation_map)
@@ -90,11 +80,7 @@ class MetaEnv(AgentInputs):
     def reset(
         self, key: PRNGKeyArray, params: MetaParams, word: Array | None = None
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Begin an episode: draw task, word, action map and initial state.
-
-        Args:
-            word: the row of the table (or the letters); None draws one.
-        """
+        """Begin an episode: draw task, word (if None), action map and initial state."""
         key_task, key_word, key_action, key_env = jax.random.split(key, 4)
         task = jax.random.randint(key_task, (), 0, len(self.tasks))
         word = self.draw_word(key_word, params) if word is None else word
@@ -123,12 +109,9 @@ class MetaEnv(AgentInputs):
     def with_params(
         self, inputs: Float[Array, " inputs"], state: MetaState, params: MetaParams
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Return an unfinished episode with its word's matrix taken from `params`.
-
-        What a frame holds of the old projection means nothing under the new one, so
-        that it begins again.
-        """
+        """Return an unfinished episode with its word's matrix taken from `params`."""
         matrix = self.matrix_of(state.word, state.task, params)
+        # What a frame holds of the old projection means nothing under the new one.
         unseen = state._replace(matrix=matrix, frame=self._empty_frame())
         seen, state = self._project(unseen)
         return inputs.at[self.layout["observation"]].set(seen), state
@@ -136,10 +119,7 @@ class MetaEnv(AgentInputs):
     def step(
         self, key: PRNGKeyArray, state: MetaState, action: Array, params: MetaParams
     ) -> _MetaStep:
-        """Step one environment; after the last trial it shows the next episode.
-
-        For many environments use `step_batch`: under `vmap` this method is slow.
-        """
+        """Step one environment; for many, `step_batch` is faster than a `vmap`."""
         states, actions = jax.tree.map(
             lambda leaf: leaf[None], (state, jnp.asarray(action))
         )
@@ -211,7 +191,7 @@ class MetaEnv(AgentInputs):
             dealt = state._replace(
                 initial=initial, initial_observation=shown, current=initial, shown=shown
             )
-            return _where(ended, dealt, state)
+            return choose(ended, dealt, state)
 
         return jax.lax.cond(jnp.any(ended), restart, lambda: state)
 
@@ -239,7 +219,7 @@ class MetaEnv(AgentInputs):
         following = state._replace(
             n_used=None if n_used is None else jnp.maximum(n_used, action + 1),
             trial=state.trial + ended,
-            current=_where(ended, state.initial, current),
+            current=choose(ended, state.initial, current),
             shown=jnp.where(ended, state.initial_observation, observation),
         )
         info = {
@@ -273,11 +253,11 @@ class MetaEnv(AgentInputs):
         return jax.lax.switch(state.task, branches, state.current)
 
 
-def _where(condition: Bool[Array, " *batch"], this: PyTree, other: PyTree) -> PyTree:
+def choose(condition: Bool[Array, " *batch"], this: PyTree, other: PyTree) -> PyTree:
     """Choose between two trees, whole or row by row."""
 
-    def choose(a, b):
+    def pick(a, b):
         shape = condition.shape + (1,) * (a.ndim - condition.ndim)
         return jnp.where(condition.reshape(shape), a, b)
 
-    return jax.tree.map(choose, this, other)
+    return jax.tree.map(pick, this, other)

@@ -103,12 +103,10 @@ class AgentInputs(eqx.Module):
 
     @property
     def observation_slot(self) -> int:
-        """The number of the agent's inputs that show the observation.
-
-        A frame shows its coordinates, and the norm of what is left over.
-        """
+        """The number of the agent's inputs that show the observation."""
         if self.encoder == "none":
             return self.projection.input_dim
+        # Coordinates, and the norm of what is left over.
         return (self.frame_size or self.observation_size) + 1
 
     @property
@@ -211,14 +209,11 @@ class AgentInputs(eqx.Module):
     def observe(
         self,
         state: MetaState,
-        action: Array | None = None,
+        action: Array | None = None,  # None at an episode's start
         reward: Float[Array, ""] | None = None,
         trial_ended: Bool[Array, ""] | None = None,
     ) -> tuple[Float[Array, " inputs"], MetaState]:
-        """Lay out the agent's input for what `state` shows, and keep what it saw.
-
-        There is no action at an episode's start.
-        """
+        """Lay out the agent's input for what `state` shows, and keep what it saw."""
         ended = 0.0 if trial_ended is None else trial_ended
         flags = [ended, float(action is None)]
         if self.previous_reward:

@@ -5,13 +5,10 @@ map turns the choice into an action of the task. A discrete set is relabelled, w
 choices that mean nothing masked; a continuous one is multiplied by a slice M_a of an
 orthogonal matrix. Without a key both maps are the identity. (Algorithm 1, line 13.)
 
-Actions *by use* are to a relabelling what frames are to a projection. The agent says
-"the i-th action that I used" or "a new one", and a new one is drawn uniformly from
-those not used yet. No relabelling can change what it then earns. It is the same as an
-order of the actions drawn anew in each episode, of which the used ones and the next are
-allowed: that is how it is done here.
-
-`CommonActions` does this for several tasks at once.
+Actions *by use* are to a relabelling what frames are to a projection: the agent says
+"the i-th action that I used" or "a new one", drawn uniformly from those not used yet.
+It is the same as an order of the actions drawn anew in each episode, of which the used
+ones and the next are allowed: that is how it is done here.
 """
 
 from dataclasses import dataclass
@@ -23,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from freeproj.projection import matrices
 from freeproj.projection.spaces import Box, Discrete
-from freeproj.storage.names import suggestion
+from freeproj.storage.checks import one_of
 
 __all__ = ["ACTION_MAPS", "CommonActions", "Relabelling", "relabelling"]
 
@@ -47,10 +44,7 @@ def relabelling(
     n_common: int,
     by_use: bool = False,
 ) -> Relabelling:
-    """Hide the task's actions among the common ones; without a key, in order.
-
-    By use, they come first, in the order in which an agent meets them.
-    """
+    """Hide the task's actions among the common ones; without a key, in order."""
     if isinstance(n_task, int) and not 1 <= n_task <= n_common:
         raise ValueError(
             f"A task's {n_task} actions do not fit into {n_common} common ones; "
@@ -59,7 +53,7 @@ def relabelling(
     places = jnp.arange(n_common)
     if key is not None:
         places = jax.random.permutation(key, places)
-    if by_use:
+    if by_use:  # first, in the order in which an agent meets them
         places = places[jnp.argsort(places >= n_task, stable=True)]
     mask = places < n_task
     return Relabelling(jnp.where(mask, places, 0), mask)
@@ -67,24 +61,14 @@ def relabelling(
 
 @dataclass(frozen=True)
 class CommonActions:
-    """The actions of an agent that plays several tasks, all discrete or all continuous.
+    """The actions that several tasks share, all of them discrete or all continuous."""
 
-    Args:
-        spaces: the action space of each task.
-        law: `identity`; `random` for a map drawn anew with each episode; `by_use` for
-            actions in the order in which the agent uses them.
-        least: the least number of common actions, for tasks that are met later.
-    """
-
-    spaces: tuple[Box | Discrete, ...]
-    law: str = "identity"
-    least: int = 0
+    spaces: tuple[Box | Discrete, ...]  # of each task
+    law: str = "identity"  # one of `ACTION_MAPS`, drawn anew with each episode
+    least: int = 0  # the least number of actions, for tasks that are met later
 
     def __post_init__(self):
-        if self.law not in ACTION_MAPS:
-            known = ", ".join(ACTION_MAPS)
-            near = suggestion(self.law, ACTION_MAPS)
-            raise ValueError(f"No action map {self.law!r}.{near} Known: {known}.")
+        one_of(ACTION_MAPS, action_map=self.law)
         if len({type(space) for space in self.spaces}) > 1:
             raise ValueError(
                 "Tasks with discrete and tasks with continuous actions do not mix; "
@@ -135,10 +119,7 @@ class CommonActions:
         )
 
     def translate(self, drawn: Relabelling | Array, action: Array, index: int) -> Array:
-        """Return the action of task number `index`.
-
-        A continuous one is clip(M_a a), where M_a is the first rows of a square matrix.
-        """
+        """Return the action of task number `index`; clip(M_a a) where continuous."""
         space = self.spaces[index]
         if isinstance(space, Discrete) and isinstance(drawn, Relabelling):
             # Masked actions map to 0, so that they are never out of range either.
@@ -150,11 +131,8 @@ class CommonActions:
     def mask(
         self, drawn: Relabelling | Array, n_used: Int[Array, ""] | None = None
     ) -> Bool[Array, " size"] | None:
-        """Which common actions mean something; None: all of them, always.
-
-        By use, these are the actions used so far and the next one.
-        """
-        if n_used is not None and isinstance(drawn, Relabelling):
+        """Which common actions mean something; None: all of them, always."""
+        if n_used is not None and isinstance(drawn, Relabelling):  # used, or the next
             return drawn.mask & (jnp.arange(self.size) <= n_used)
         all_mean_something = set(self._counts) == {self.size}
         if all_mean_something or not isinstance(drawn, Relabelling):

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Complex, Int
 
 from freeproj.projection import words
+from freeproj.storage.checks import at_least
 
 __all__ = ["Layout", "arc_layout", "isometric_layout"]
 
@@ -125,8 +126,7 @@ def _edges(
 
 def _reduced_words(n_generators: int, depth: int) -> Int[np.ndarray, "words depth"]:
     """Return all reduced words of at most `depth` letters, padded with zeros."""
-    if depth < 1:
-        raise ValueError(f"`depth` must be at least 1, got {depth}.")
+    at_least(1, depth=depth)
     lengths = range(depth + 1)
     total = sum(words.count_words(n_generators, k, inverses=True) for k in lengths)
     if total > _MAX_VERTICES:

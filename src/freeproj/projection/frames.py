@@ -9,10 +9,8 @@ construction, not on average.
 
     c = Q x;  rest = x - Qᵀ c;  a new row rest/|rest| where |rest| is large enough
 
-Large enough is more than `ROUNDING` |x| and more than a threshold of one's choice. A
-threshold delays a direction until it is seen clearly. In CartPole the first observation
-is a tiny displacement in any direction; a frame that waits for a larger one lies nearly
-along the pole's angle in every episode, which is much easier to learn from.
+Large enough is more than `ROUNDING` |x| and more than a threshold of one's choice,
+which delays a direction until it is seen clearly.
 
 `see` needs inner products only. With the Gram matrix G = AᵀA of a linear map x = A o,
 it works on o and on coefficients of the rows in terms of A: Q = W Aᵀ, c = W G o. That
@@ -25,6 +23,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int, Real
+
+from freeproj.storage.checks import at_least
 
 __all__ = ["ROUNDING", "Frame", "PlainFrame", "empty", "see"]
 
@@ -76,11 +76,8 @@ class PlainFrame:
     def __init__(
         self, size: int, dim: int, threshold: float = 0.0, batch: tuple[int, ...] = ()
     ):
-        for name, value in (("size", size), ("dim", dim)):
-            if value < 1:
-                raise ValueError(f"`{name}` must be at least 1, got {value}.")
-        if not threshold >= 0:
-            raise ValueError(f"`threshold` must not be negative, got {threshold}.")
+        at_least(1, size=size, dim=dim)
+        at_least(0, threshold=threshold)
         self.threshold = threshold
         self.rows = np.zeros((*batch, size, dim))
         self.n_known = np.zeros(batch, np.int64)
@@ -96,11 +93,7 @@ class PlainFrame:
         x: Real[np.ndarray, "*batch d"],
         where: Bool[np.ndarray, "*batch"] | bool = True,
     ) -> Float32[np.ndarray, "*batch slot"]:
-        """Return k coordinates and what is left over, |rest|; keep a new direction.
-
-        Args:
-            where: the places at which a new direction is kept.
-        """
+        """Return k coordinates and |rest|; keep new directions `where` it says."""
         seen, self.rows, self.n_known = _see(
             np, self.rows, self.n_known, np.float64(x), self.threshold, where=where
         )

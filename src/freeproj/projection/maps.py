@@ -42,10 +42,7 @@ class ObservationMap(NamedTuple):
 
 
 def tile(input_dim: int, obs_dim: int, *, rescale: bool = True) -> _Matrix:
-    """Stack ⌊d_in/d_obs⌋ copies of the observation, zeros after them.
-
-    Divided by √copies, so that norms are kept, unless `rescale` is off.
-    """
+    """Stack ⌊d_in/d_obs⌋ copies, over √copies if `rescale`, and zeros after them."""
     _check_sizes("tile", input_dim, obs_dim)
     copies = input_dim // obs_dim
     stacked = pad(input_dim, copies * obs_dim) @ np.tile(np.eye(obs_dim), (copies, 1))

@@ -19,6 +19,8 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from freeproj.storage.checks import at_least
+
 __all__ = ["block", "block_all", "frames", "haar", "permutations", "represent"]
 
 _AnyArray = Array | np.ndarray
@@ -37,7 +39,7 @@ def haar(
     common mistake. Column k then points away from its own coordinate: the diagonal has
     mean -√(2/(πd)) at its top, -0.07 at d = 128, where Haar matrices have 0.
     """
-    _check_sizes(n_generators, dim)
+    at_least(1, n_generators=n_generators, dim=dim)
     draw = functools.partial(_haar_matrix, dim=dim, signed=signed)
     keys = jax.random.split(key, n_generators)
     # Sixteen at a time: the intermediates stay in cache.
@@ -55,7 +57,7 @@ def frames(
     The distribution is that of `haar(...)[:, :, :columns]`, at `columns`/d of the work:
     all that words of one letter need.
     """
-    _check_sizes(n_generators, dim)
+    at_least(1, n_generators=n_generators, dim=dim)
     _check_corner(dim, columns, dim)
     draw = functools.partial(_frame, dim=dim, columns=columns, signed=signed)
     return jax.lax.map(draw, jax.random.split(key, n_generators), batch_size=64)
@@ -63,7 +65,7 @@ def frames(
 
 def permutations(key: PRNGKeyArray, n_generators: int, dim: int) -> Int[Array, "n d"]:
     """Draw independent uniform permutations of d points, as index rows."""
-    _check_sizes(n_generators, dim)
+    at_least(1, n_generators=n_generators, dim=dim)
     rows = jnp.broadcast_to(jnp.arange(dim, dtype=jnp.int32), (n_generators, dim))
     return jax.random.permutation(key, rows, axis=1, independent=True)
 
@@ -217,12 +219,6 @@ def _checked_letters(word: _Word, n_generators: int) -> Int[_AnyArray, " length"
             f"bases, got {letters.tolist()}."
         )
     return letters
-
-
-def _check_sizes(n_generators: int, dim: int) -> None:
-    for name, value in (("n_generators", n_generators), ("dim", dim)):
-        if value < 1:
-            raise ValueError(f"`{name}` must be at least 1, got {value}.")
 
 
 def _check_corner(rows: int, columns: int, dim: int) -> None:

@@ -98,16 +98,13 @@ class FreeProjection:
         return jax.vmap(self.matrix, in_axes=(0, None, None))(family, bases, obs_dim)
 
     def draw_matrices(self, key: PRNGKeyArray, obs_dim: int) -> _Matrices:
-        """Draw M_o of every word; if no words are multiplied, only the columns used.
-
-        The distribution is that of `matrices(draw_bases(key), obs_dim)`.
-        """
+        """Draw M_o of every word, distributed as `matrices` of drawn bases."""
         self.check_observation(obs_dim)
         family = family_of(self.family)
         multiplied = family.grouped and self.length > 1
         if multiplied or family.draw_columns is None:
             return self.matrices(self.draw_bases(key), obs_dim)
-        columns = family.draw_columns(key, self, obs_dim)
+        columns = family.draw_columns(key, self, obs_dim)  # only those that are used
         return self._fitted(columns[:, : self.input_dim])
 
     def letters(self, index: Int[ArrayLike, ""]) -> Int[Array, " length"]:

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
+from freeproj.storage.checks import at_least
+
 __all__ = ["Box", "Discrete"]
 
 
@@ -74,8 +76,7 @@ class Discrete:
     shape: ClassVar[tuple[()]] = ()
 
     def __post_init__(self):
-        if self.n < 1:
-            raise ValueError(f"`n` must be at least 1, got {self.n}.")
+        at_least(1, n=self.n)
 
     def sample(self, key: PRNGKeyArray) -> Int[Array, ""]:
         """Draw uniformly."""

@@ -21,6 +21,8 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 from numpy.typing import ArrayLike
 
+from freeproj.storage.checks import at_least
+
 __all__ = ["common_prefix", "count_words", "enumerate_words", "generators_for"]
 __all__ += ["inverse", "reduce", "sample", "spell", "word_at"]
 
@@ -80,10 +82,7 @@ def count_words(n_generators: int, length: int, *, inverses: bool = False) -> in
 
 def generators_for(n_words: int, length: int) -> int:
     """Return the n with n^ℓ = n_words; an error names the nearest possible counts."""
-    if length < 1:
-        raise ValueError(f"`length` must be at least 1, got {length}.")
-    if n_words < 1:
-        raise ValueError(f"`n_words` must be at least 1, got {n_words}.")
+    at_least(1, length=length, n_words=n_words)
     if max(length, n_words.bit_length()) > _MAX_BITS:
         raise ValueError(
             f"`n_words` or `length` is too large to count, got {n_words.bit_length()} "
@@ -141,10 +140,7 @@ def common_prefix(v: ArrayLike, w: ArrayLike) -> int:
 
 
 def spell(word: ArrayLike) -> str:
-    """Write a word for humans: `[1, 2, -1]` is "aba⁻¹", the empty word "e".
-
-    Beyond 26 generators letters are numbered: "a27" for generator 27.
-    """
+    """Write a word for humans: "aba⁻¹" for `[1, 2, -1]`, "e" for none, "a27" for 27."""
     letters = _letters(word).tolist()
     numbered = any(abs(letter) > 26 for letter in letters)
     names = [f"a{abs(k)}" if numbered else chr(ord("a") + abs(k) - 1) for k in letters]
@@ -176,7 +172,5 @@ def _integer_root(value: int, degree: int) -> int:
 
 
 def _check_family(n_generators: int, length: int) -> None:
-    if n_generators < 1:
-        raise ValueError(f"`n_generators` must be at least 1, got {n_generators}.")
-    if length < 0:
-        raise ValueError(f"`length` must not be negative, got {length}.")
+    at_least(1, n_generators=n_generators)
+    at_least(0, length=length)

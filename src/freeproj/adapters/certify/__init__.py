@@ -16,6 +16,7 @@ from freeproj.adapters.certify.arenas import open_arena
 from freeproj.adapters.certify.certificate import Certificate, certificate
 from freeproj.adapters.certify.players import as_player
 from freeproj.adapters.certify.playing import Plan, play_all
+from freeproj.storage.checks import at_least
 
 __all__ = ["FEWEST", "Certificate", "certify"]
 
@@ -60,11 +61,8 @@ def certify(
         deterministic: take the likeliest action, for policies trained elsewhere.
         name: what to call the agent.
     """
-    if n_episodes < FEWEST:
-        raise ValueError(f"`n_episodes` must be at least {FEWEST}, got {n_episodes}.")
-    for argument, value in (("n_trials", n_trials), ("dim", dim), ("frame", frame)):
-        if value < 0:
-            raise ValueError(f"`{argument}` must not be negative, got {value}.")
+    at_least(FEWEST, n_episodes=n_episodes)
+    at_least(0, n_trials=n_trials, dim=dim, frame=frame)
     policy = getattr(policy, "loaded", policy)  # what `fp.train` returns
     env = getattr(policy, "own_task", None) if env is None else env
     if env is None:
@@ -75,9 +73,8 @@ def certify(
     arena = open_arena(env, n_episodes)
     how = {"dim": dim, "scale": scale, "frame": frame, "deterministic": deterministic}
     player = as_player(policy, arena, env, **how)
-    habits = player.habits
-    n_trials = n_trials or habits.n_trials or _TRIALS
-    same = habits.same_start if same_start is None else same_start
+    n_trials = n_trials or player.n_trials or _TRIALS
+    same = player.same_start if same_start is None else same_start
     plan = Plan(n_episodes, n_trials, same, seed)
     with threadpool_limits(1):  # for small networks threads only wait for each other
         returns = play_all(player, arena, plan)

@@ -25,9 +25,11 @@ from jaxtyping import Bool, Float, Int
 
 from freeproj.envs import Box, Discrete, Environment, make
 from freeproj.envs.registry import find
+from freeproj.meta.episodes import choose
 
 __all__ = ["Arena", "GymArena", "TaskArena", "open_arena", "space_of"]
 
+_chosen = jax.jit(choose)
 _MOST_STEPS = 5_000  # of a trial whose environment sets no limit
 
 _Seeds = Int[np.ndarray, " copies"]
@@ -74,12 +76,6 @@ class TaskArena:
 @jax.vmap
 def _keys(seed, number):
     return jax.random.fold_in(jax.random.key(seed), number)
-
-
-@jax.jit
-@jax.vmap
-def _chosen(where, new, old):
-    return jax.tree.map(lambda a, b: jnp.where(where, a, b), new, old)
 
 
 class GymArena:
@@ -131,12 +127,7 @@ Arena = TaskArena | GymArena
 
 
 def open_arena(env: Any, n_copies: int) -> Arena:
-    """Open copies of a task.
-
-    Args:
-        env: a task of this package or its name; a Gymnasium id; a function that makes
-            an environment; or one environment, copied if it has an id.
-    """
+    """Open copies of a task; an environment is copied only if it has an id."""
     if isinstance(env, str) and _is_task(env):
         env = make(env)
     if isinstance(env, Environment):

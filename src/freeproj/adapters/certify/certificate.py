@@ -11,6 +11,7 @@ from typing import Any
 from freeproj.adapters.certify import rule
 from freeproj.adapters.certify.playing import Returns
 from freeproj.adapters.certify.rule import Finding, Row
+from freeproj.storage.checks import one_of
 from freeproj.storage.files import write_atomically
 from freeproj.storage.names import suggestion
 
@@ -39,7 +40,6 @@ class Certificate:
     rows: tuple[Row, ...]
 
     def __getitem__(self, name: str) -> Row:
-        """Return the row of a condition."""
         rows = {row.name: row for row in self.rows}
         if name not in rows:
             near, names = suggestion(name, rows), ", ".join(rows)
@@ -48,11 +48,8 @@ class Certificate:
 
     def meets(self, requirement: str) -> bool:
         """Whether the verdict meets `uses`, `adapts` or `invariant`."""
-        known = rule.REQUIREMENTS
-        if requirement not in known:
-            near, names = suggestion(requirement, known), ", ".join(known)
-            raise ValueError(f"No requirement {requirement!r}.{near} Known: {names}.")
-        return self.verdict in known[requirement]
+        one_of(rule.REQUIREMENTS, requirement=requirement)
+        return self.verdict in rule.REQUIREMENTS[requirement]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; what is missing is None."""

@@ -11,7 +11,7 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -21,7 +21,7 @@ from freeproj.envs import Discrete
 from freeproj.projection.frames import PlainFrame
 from freeproj.projection.maps import tile
 
-__all__ = ["ALGORITHMS", "Habits", "Projected", "as_player", "load_model"]
+__all__ = ["ALGORITHMS", "Projected", "as_player", "load_model"]
 
 _SB3 = ("A2C", "DDPG", "DQN", "PPO", "SAC", "TD3")
 _CONTRIB = ("ARS", "CrossQ", "QRDQN", "RecurrentPPO", "TQC", "TRPO")
@@ -30,16 +30,6 @@ ALGORITHMS |= dict.fromkeys(_CONTRIB, "sb3_contrib")
 
 # Takes what is seen and the state, None at the start; returns actions and next state.
 _Ask = Callable[[np.ndarray, Any], tuple[Any, Any]]
-
-
-class Habits(NamedTuple):
-    """How an agent was trained, as far as it matters for playing."""
-
-    dim: int  # of the matrices that projections are rows of
-    scale: float
-    n_trials: int = 0  # 0: not known
-    same_start: bool = False  # every trial of an episode starts from the same state
-    has_words: bool = False  # can be played under the projections of its training
 
 
 def as_player(
@@ -86,15 +76,20 @@ class Projected:
     Agents of this package bring a player with the same attributes and methods.
     """
 
+    n_trials = 0  # of an episode in training; 0: not known
+    same_start = False  # every trial of an episode started from the same state
+    has_words = False  # can be played under the projections of its training
+
     def __init__(
         self, name: str, start: Callable[[int], _Ask], dim: int, scale: float, k: int
     ):
-        self.name, self.input_dim, self.habits = name, dim, Habits(dim, scale)
+        # Projections are rows of square matrices, here of the size of what is seen.
+        self.name, self.input_dim, self.dim, self.scale = name, dim, dim, scale
         self._start, self._size = start, k
 
     def plain(self, obs_dim: int) -> Float[np.ndarray, "d_in d_obs"]:
         """Return the matrix through which the observation itself is seen."""
-        return np.float32(self.habits.scale) * tile(self.input_dim, obs_dim)
+        return np.float32(self.scale) * tile(self.input_dim, obs_dim)
 
     def begin(self, n_episodes: int, matrices: Any, seed: int) -> None:
         """Begin an episode under each matrix; None: under those of the training."""
@@ -191,10 +186,7 @@ def load_model(path: str | Path) -> Any:
 
 
 def _algorithm(settings: Mapping[str, Any]) -> str:
-    """Return the algorithm that a model's settings belong to.
-
-    The file does not name it, but its policy's module does, or its own settings do.
-    """
+    """Return the algorithm of a model: its policy's module tells, or its settings."""
     policy = settings.get("policy_class")
     module = str(policy.get("__module__", "")) if isinstance(policy, dict) else ""
     folder = module.split(".")

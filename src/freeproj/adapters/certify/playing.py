@@ -48,7 +48,7 @@ def play_all(player: Any, arena: Arena, plan: Plan) -> dict[str, Returns]:
             f"The policy sees {player.input_dim} entries, fewer than the "
             f"{arena.obs_dim} of {arena.name}: no projection keeps them all."
         )
-    left_out = {"beyond"} if player.habits.has_words else {"beyond", "trained"}
+    left_out = {"beyond"} if player.has_words else {"beyond", "trained"}
     longer = plan._replace(n_trials=2 * plan.n_trials)  # twice the horizon
     returns = {
         name: _play(player, arena, name, longer if name == "random" else plan)
@@ -74,14 +74,14 @@ def _matrices(
     player: Any, obs_dim: int, name: str, plan: Plan
 ) -> Float[np.ndarray, "episodes d_in d_obs"] | None:
     """Return the projection of each episode; None: as in the agent's training."""
-    plain, habits = player.plain(obs_dim), player.habits
+    plain = player.plain(obs_dim)
     if name == "trained":
         return None
     if name == "random":
         rng = np.random.default_rng([plan.seed, 1])
-        drawn = haar(rng, plan.n_episodes, habits.dim)
+        drawn = haar(rng, plan.n_episodes, player.dim)
         corner = drawn[:, : player.input_dim, :obs_dim]
-        return (habits.scale * corner).astype(np.float32)
+        return (player.scale * corner).astype(np.float32)
     shown = np.float32(_SIGNS.get(name, 1.0)) * plain
     return np.broadcast_to(shown, (plan.n_episodes, *plain.shape))
 

@@ -109,12 +109,7 @@ class ActionsByUse(MapAction):
     new one is drawn uniformly from the rest. No relabelling of the environment's
     actions changes what an agent then earns. `info["action_mask"]` allows the actions
     used so far and one new one; an agent that takes a later one draws a new one too.
-
-    Args:
-        env: an environment with Discrete actions.
-        n_common: how many actions there are; by default as many as the environment has.
-        seed: what new actions are drawn from.
-        n_trials: how many episodes share the order.
+    The arguments are those of `MapAction`; `env` must have Discrete actions.
     """
 
     def __init__(self, env: gym.Env, n_common: int | None = None, **settings: Any):

@@ -22,10 +22,10 @@ from freeproj.envs import Box, Discrete, Environment
 from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.projection import FreeProjection
 
-__all__ = ["METADATA", "N_STARTS", "Begun", "Game", "Moment", "Options", "Seeds"]
-__all__ += ["Stepped", "action_space_of", "advance", "begin", "checked_mode", "draw"]
+__all__ = ["METADATA", "N_STARTS", "RENDER_MODES", "Begun", "Game", "Moment", "Options"]
+__all__ += ["Seeds", "Stepped", "action_space_of", "advance", "begin", "draw"]
 __all__ += ["draw_starts", "key_from_seed", "make_meta", "observation_space_of"]
-__all__ += ["params_of", "some_action", "to_game_action"]
+__all__ += ["params_of", "to_game_action"]
 
 Game = Environment | MetaEnv
 
@@ -36,6 +36,7 @@ Begun = tuple[Any, dict[str, Any]]
 Stepped = tuple[Any, Any, Any, Any, dict[str, Any]]
 
 METADATA = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+RENDER_MODES = (None, "ansi", "rgb_array")
 N_STARTS = 16  # episodes drawn at a time: a draw costs as much as a hundred steps
 
 _Key = UInt32[Array | np.ndarray, " words"]
@@ -89,10 +90,7 @@ def advance(
 def draw_starts(
     task: Environment, key: _Key, params: PyTree
 ) -> tuple[Array, PyTree, Array | None]:
-    """Draw the next `N_STARTS` episodes of a task: observations, states and noise.
-
-    The last are what all steps of each episode draw, or None if they draw nothing.
-    """
+    """Draw the next episodes of a task: observations, states, and all steps' noise."""
 
     def draw(ahead: Array) -> tuple[Array, PyTree, Array | None]:
         moment = begin(task, jnp.asarray(key).at[-2].add(ahead), params)
@@ -134,15 +132,6 @@ def make_meta(
     return MetaEnv(tasks, projection, **settings)
 
 
-def checked_mode(render_mode: str | None) -> str | None:
-    """Refuse ways of drawing that there are not."""
-    if render_mode not in (None, "ansi", "rgb_array"):
-        raise ValueError(
-            f"`render_mode` must be None, 'ansi' or 'rgb_array', got {render_mode!r}."
-        )
-    return render_mode
-
-
 def action_space_of(game: Game) -> gym.spaces.Box | gym.spaces.Discrete:
     """Return the action space; continuous ones become [-1, 1], as Gymnasium advises."""
     space = game.action_space
@@ -173,13 +162,6 @@ def to_game_action(game: Game, actions: Any, batch: tuple[int, ...] = ()) -> np.
     return low * (1 - share) + high * share
 
 
-def some_action(game: Game, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Return an action that can be taken, to compile a step with."""
-    space = game.action_space
-    shape = batch if isinstance(space, Discrete) else (*batch, space.size)
-    return to_game_action(game, np.zeros(shape, np.int32), batch)
-
-
 @functools.cache
 def _bounds(space: Box) -> tuple[np.ndarray, np.ndarray]:
     return np.array(space.low, np.float32), np.array(space.high, np.float32)
@@ -190,7 +172,8 @@ def observation_space_of(game: Game) -> gym.spaces.Box:
     if not isinstance(game, MetaEnv):
         low, high = _bounds(game.observation_space)
         return gym.spaces.Box(low, high)
-    sides = np.zeros(game.input_size), np.ones(game.input_size)
+    low = np.zeros(game.input_size, np.float32)
+    high = np.ones_like(low)
     reach = _projected_reach(game)
     parts: dict[str, tuple[Any, Any]] = {"observation": (-reach, reach)}
     if isinstance(game.action_space, Box):
@@ -198,9 +181,7 @@ def observation_space_of(game: Game) -> gym.spaces.Box:
     if game.previous_reward:
         parts["previous_reward"] = -np.inf, np.inf
     for name, bounds in parts.items():
-        for side, bound in zip(sides, bounds, strict=True):
-            side[game.layout[name]] = bound
-    low, high = (side.astype(np.float32) for side in sides)
+        low[game.layout[name]], high[game.layout[name]] = bounds
     return gym.spaces.Box(low, high)
 
 

@@ -32,10 +32,7 @@ __all__ += ["ProjectVectorObservation"]
 
 
 class _Shown(gym.Wrapper, RecordConstructorArgs):
-    """Show observations through what an episode has of its own: a word or a frame.
-
-    It begins with the episode, and every observation is shown through it.
-    """
+    """Show observations through what an episode has of its own: a word or a frame."""
 
     def __init__(self, env: gym.Env, episodes: Any, shown: gym.Space, **settings: Any):
         RecordConstructorArgs.__init__(self, **settings)

@@ -22,6 +22,7 @@ from freeproj.adapters.gymnasium.popgym import PopgymView, Seen, popgym_view
 from freeproj.envs import Discrete, Environment, make
 from freeproj.envs.base import plain_task
 from freeproj.meta.episodes import MetaEnv
+from freeproj.storage.checks import one_of
 
 __all__ = ["MetaTaskEnv", "TaskEnv"]
 
@@ -35,7 +36,8 @@ class _GameEnv(gym.Env):
     metadata: ClassVar = games.METADATA
 
     def __init__(self, game: games.Game, bases_seed: int, render_mode: str | None):
-        self.game, self.render_mode = game, games.checked_mode(render_mode)
+        one_of(games.RENDER_MODES, render_mode=render_mode)
+        self.game, self.render_mode = game, render_mode
         self.observation_space = games.observation_space_of(game)
         self.action_space = games.action_space_of(game)
         self._params = games.params_of(game, bases_seed)
@@ -46,8 +48,9 @@ class _GameEnv(gym.Env):
         self._seed(seed)
         moment = games.begin(self.game, self._key, self._params)
         if self._state is None:  # compile the step here, not in the midst of a rollout
-            action, state = games.some_action(self.game), moment.state
-            games.advance(self.game, moment.key, state, action, self._params)
+            zeros = np.zeros(self.action_space.shape or (), self.action_space.dtype)
+            action = games.to_game_action(self.game, zeros)
+            games.advance(self.game, moment.key, moment.state, action, self._params)
         return self._shown(moment)
 
     def step(self, action: Any) -> Stepped:
@@ -123,8 +126,7 @@ class TaskEnv(_GameEnv):
         spaces: str = "freeproj",
     ):
         super().__init__(make(task) if isinstance(task, str) else task, 0, render_mode)
-        if spaces not in ("freeproj", "popgym"):
-            raise ValueError(f"`spaces` must be 'freeproj' or 'popgym', got {spaces}.")
+        one_of(("freeproj", "popgym"), spaces=spaces)
         self._view: PopgymView | None = None
         if spaces == "popgym":
             self._view = view = popgym_view(self.game)

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from freeproj.adapters.gymnasium.games import Begun, Options, Stepped
+from freeproj.storage.checks import at_least
 
 __all__ = ["TrialsWrapper"]
 
@@ -24,8 +25,7 @@ class TrialsWrapper(gym.Wrapper, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.Env, n_trials: int = 16):
-        if n_trials < 1:
-            raise ValueError(f"`n_trials` must be at least 1, got {n_trials}.")
+        at_least(1, n_trials=n_trials)
         RecordConstructorArgs.__init__(self, n_trials=n_trials)
         gym.Wrapper.__init__(self, env)
         self.n_trials, self._seeds = n_trials, np.random.default_rng()

@@ -13,16 +13,16 @@ from typing import Any
 
 import gymnasium as gym
 import jax
-import jax.numpy as jnp
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
-from jaxtyping import Array, Bool
+from jaxtyping import Bool
 
 from freeproj.adapters.gymnasium import games
 from freeproj.adapters.gymnasium.games import Begun, Options, Seeds, Stepped
 from freeproj.envs import Environment, make
-from freeproj.meta.episodes import MetaEnv
+from freeproj.meta.episodes import MetaEnv, choose
+from freeproj.storage.checks import at_least, one_of
 
 __all__ = ["MetaTaskVectorEnv", "TaskVectorEnv"]
 
@@ -36,11 +36,11 @@ class _GameVectorEnv(gym.vector.VectorEnv):
         autoreset_mode: AutoresetMode | str,
         render_mode: str | None,
     ):
-        if num_envs < 1:
-            raise ValueError(f"`num_envs` must be at least 1, got {num_envs}.")
+        at_least(1, num_envs=num_envs)
+        one_of(games.RENDER_MODES, render_mode=render_mode)
         self.game, self.num_envs = game, num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.render_mode = games.checked_mode(render_mode)
+        self.render_mode = render_mode
         self.metadata = games.METADATA | {"autoreset_mode": self.autoreset_mode}
         observed, acted = games.observation_space_of(game), games.action_space_of(game)
         self.single_observation_space, self.single_action_space = observed, acted
@@ -98,7 +98,8 @@ class _GameVectorEnv(gym.vector.VectorEnv):
 
     def _compile(self, begun: games.Moment) -> None:
         """Compile step and autoreset at the first reset, not within a rollout."""
-        actions = games.some_action(self.game, (self.num_envs,))
+        zeros = np.zeros(self.action_space.shape or (), self.action_space.dtype)
+        actions = games.to_game_action(self.game, zeros, (self.num_envs,))
         keys = np.asarray(begun.key)
         stepped = _advance_all(self.game, keys, begun.state, actions, self._params)
         _choose(np.zeros(self.num_envs, bool), begun, stepped)
@@ -192,12 +193,4 @@ class MetaTaskVectorEnv(_GameVectorEnv):
 
 _begin_all = jax.jit(jax.vmap(games.begin, in_axes=(None, 0, None)))
 _advance_all = jax.jit(jax.vmap(games.advance, in_axes=(None, 0, 0, 0, None)))
-
-
-@jax.jit
-@jax.vmap
-def _choose(
-    mask: Bool[Array, ""], this: games.Moment, other: games.Moment
-) -> games.Moment:
-    """Choose, environment by environment, one moment or the other."""
-    return jax.tree.map(lambda a, b: jnp.where(mask, a, b), this, other)
+_choose = jax.jit(choose)  # environment by environment

@@ -21,6 +21,7 @@ from freeproj.envs import REGISTRY, Box, Discrete, Environment
 from freeproj.envs import make as make_task
 from freeproj.meta.episodes import MetaEnv
 from freeproj.meta.inputs import MetaParams
+from freeproj.storage.checks import one_of
 
 __all__ = ["GymnaxEnv", "GymnaxMetaEnv", "GymnaxParams", "make"]
 
@@ -35,17 +36,14 @@ class GymnaxParams(NamedTuple):
 class GymnaxEnv:
     """A task with the methods of a gymnax environment.
 
-    Args:
-        task: the task.
-        generation: "1.0" for steps of six values, "0.0" for steps of five (one flag,
-            and `info["discount"]`).
+    Steps have six values in the `generation` "1.0" and five in "0.0": one flag, and
+    `info["discount"]`.
     """
 
     task: Any
 
     def __init__(self, task: Environment, generation: str = "1.0"):
-        if generation not in ("0.0", "1.0"):
-            raise ValueError(f"`generation` must be '1.0' or '0.0', got {generation}.")
+        one_of(("1.0", "0.0"), generation=generation)
         self.task, self.generation = task, generation
 
     @property
@@ -131,16 +129,13 @@ class GymnaxMetaEnv(GymnaxEnv):
 
     @property
     def default_params(self) -> MetaParams:
-        """The base matrices."""
         return self._params
 
     @property
     def name(self) -> str:
-        """The names of the tasks."""
         return f"MetaEnv({', '.join(task.name for task in self.meta.tasks)})"
 
     def reset_env(self, key: PRNGKeyArray, params: Any) -> tuple[Array, PyTree]:
-        """Begin an episode; not compiled."""
         return self.meta.reset(key, params)
 
     def observation_space(self, params: Any = None) -> Any:

@@ -1,5 +1,7 @@
 """gymnax environments as tasks."""
 
+# pyright: reportIncompatibleMethodOverride=false
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, PyTree
 
 from freeproj.envs import Box, Discrete, Environment, Step
+from freeproj.envs.base import derived
 from freeproj.storage.names import suggestion
 
 __all__ = ["GymnaxTask"]
@@ -73,13 +76,10 @@ class GymnaxTask(Environment):
         self.acted = env.action_space(params)
         self.observation_box = _box(self.observed)
 
-    @property
-    def name(self) -> str:
-        return self.label or f"gymnax/{self.env.name}"
-
-    @property
-    def observation_space(self) -> Box:
-        return self.observation_box
+    name = derived(lambda self: self.label or f"gymnax/{self.env.name}")
+    observation_space = derived(lambda self: self.observation_box)
+    max_steps = derived(lambda self: self.trial_length)
+    default_params = derived(lambda self: self.numbers)
 
     @property
     def observation_scale(self) -> tuple[float, ...]:
@@ -99,14 +99,6 @@ class GymnaxTask(Environment):
         if isinstance(self.acted, gymnax_spaces.Box):
             return _box(self.acted)
         raise ValueError(f"Actions must be Discrete or a Box, got {self.acted}.")
-
-    @property
-    def max_steps(self) -> int:
-        return self.trial_length
-
-    @property
-    def default_params(self) -> PyTree:
-        return self.numbers
 
     def reset(
         self, key: PRNGKeyArray, params: PyTree
@@ -129,11 +121,8 @@ class GymnaxTask(Environment):
         return flat, _like(following, state), reward, terminated, truncated, {}
 
     def _own(self, name: str) -> Callable:
-        """Return the method that does not restart by itself, where there is one.
-
-        A gymnax wrapper passes on its inner environment's method, which would bypass
-        the wrapper; so only the class is searched.
-        """
+        """Return the method that does not restart by itself, where there is one."""
+        # Of the class: a gymnax wrapper passes on the method of what it wraps.
         plain = f"{name}_env"
         return getattr(self.env, plain if hasattr(type(self.env), plain) else name)
 
