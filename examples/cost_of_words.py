@@ -1,4 +1,6 @@
-"""`cost-of-words`: by how much words raise the risk of ridge regression.
+"""A figure of your own: by how much words raise the risk of ridge regression.
+
+    freeproj figure cost_of_words:FIGURE     # in this folder; or run this file
 
 Gaussian data, X_ij ~ N(0, 1/d), and a random linear target of variance 1 with noise;
 each length has its best ridge. Curves are the predicted risk over that without words,
@@ -13,14 +15,18 @@ from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 
 from freeproj.projection.words import generators_for
+from freeproj.report.figures import FigureSpec, make_figure
 from freeproj.report.figures.style import COLUMN, INK, PALETTE
 from freeproj.spectra import best_ridge, data_eigenvalues
 from freeproj.spectra.kernel import draw_words
 from freeproj.spectra.risk import BestRidge, TargetSpectrum
 from freeproj.storage.saved import Numbers
 
-__all__ = ["compute", "draw"]
-
+FIGURE = FigureSpec(
+    "cost-of-words",
+    "By how much words raise the risk of ridge regression, theory and simulation",
+    module="cost_of_words",
+)
 _LARGE = 400  # dimension for the predicted curves
 _DATA_SETS = 12  # for each draw of the bases
 
@@ -120,3 +126,8 @@ def _fit(X: np.ndarray, y: np.ndarray, words: np.ndarray, ridge: float) -> np.nd
         return words.T @ np.linalg.solve(gram, image @ y)
     gram = image.T @ image + ridge * np.eye(len(y))
     return words.T @ image @ np.linalg.solve(gram, y)
+
+
+if __name__ == "__main__":
+    for path in make_figure("cost_of_words:FIGURE", "cost-of-words.png"):
+        print(path)

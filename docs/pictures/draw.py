@@ -1,11 +1,13 @@
 """Draw the pictures of README and docs: python docs/pictures/draw.py
 
 Each is what `freeproj figure NAME --out docs/pictures/NAME.png` draws (invariant,
-why-table-1 and storage with `--runs published:NAME`), its colours cut to 64, which the
-eye does not see and which makes the files three times smaller. (`data-way.svg` is
+why-table-1 and storage with `--runs published:NAME`; cost-of-words is an example), its
+colours cut to 64, which the eye does not see and which makes the files three times
+smaller. (`data-way.svg` is
 drawn by hand.)
 """
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from freeproj.published import names
 from freeproj.report.figures import make_figure
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "examples"))
+OWN = {"cost-of-words": "cost_of_words:FIGURE"}
 
 NAMES = (
     "invariant",
@@ -37,7 +41,7 @@ for name in NAMES:
         ):  # on a screen: one memory, where a verdict rests on it
             runs = runs.select(lambda run: run.settings.items() >= TOLD)
             runs = runs.select(lambda run: run.settings["task"] in TASKS)
-        make_figure(name, drawn, dataset=runs)
+        make_figure(OWN.get(name, name), drawn, dataset=runs)
         picture = Image.open(drawn).convert("RGB").quantize(64)
     picture.save(HERE / f"{name}.png", optimize=True)
     print(HERE / f"{name}.png")

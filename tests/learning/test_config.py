@@ -81,7 +81,7 @@ def test_several_tasks_may_be_listed():
     ("settings", "message"),
     [
         ({"nosuch": 1}, "No setting `nosuch`. Known: task"),
-        ({"ppo.nosuch": 1}, "No setting `ppo.nosuch`. Known: task, "),
+        ({"ppo.nosuch": 1}, "No setting `ppo.nosuch`. Did you mean `ppo.n_epochs`"),
         ({"ppo": 1}, "`ppo` must be a table"),
         ({"task.x": 1}, "No setting `task.x`"),
         ({"n_envs": "many"}, "`n_envs` must be"),

@@ -15,7 +15,6 @@ def test_every_picture_and_table_of_the_paper_has_its_name():
         "overview",
         "effective-dimension",
         "kernel-spectra",
-        "cost-of-words",
         "why-table-1",
         "storage",
         "cartpole-curves",

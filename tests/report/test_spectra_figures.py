@@ -67,23 +67,6 @@ def test_every_length_has_its_curve_and_points():
     assert len(below.containers) == 3
 
 
-def test_words_always_cost_and_simulation_agrees():
-    module = find("cost-of-words").load()
-    numbers = module.compute(
-        aspects=(0.5, 4.0), lengths=(1, 4), dim=32, n_words=16, n_trials=6
-    )
-    assert (numbers["predicted"][:, 1:] > numbers["predicted"][:, :1]).all()
-    own, *words = np.moveaxis(numbers["simulated"], -1, 0)
-    for column, found in zip((1, -1), words, strict=True):
-        extra = found - own
-        error = extra.std(axis=0, ddof=1) / np.sqrt(len(extra))
-        expected = numbers["predicted"][:, column] - numbers["predicted"][:, 0]
-        assert (np.abs(extra.mean(axis=0) - expected) < 4 * error + 1.5 / 32).all()
-    with book_style():
-        (axes,) = module.draw(numbers).axes
-    assert len(axes.containers) == 2
-
-
 def test_the_wrong_numbers_are_refused(tmp_path):
     np.savez(tmp_path / "x.npz", a=np.ones(3))
     with pytest.raises(ValueError, match="has numbers of"):

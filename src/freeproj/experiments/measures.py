@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
 from freeproj.experiments.records import RunRecord
+from freeproj.storage.checks import at_least, one_of
 
 __all__ = ["REDUCTIONS", "Cell", "Curve", "Curves", "Scores", "align", "last"]
 __all__ += ["length_of", "map_of", "metric_of", "mmer", "present", "running_maximum"]
@@ -115,8 +116,7 @@ def last(curve: ArrayLike, n_evaluations: int = 3) -> _Reduced:
 
     Evaluations in which nothing finished (nan) are left out; nan if all of them are.
     """
-    if n_evaluations < 1:
-        raise ValueError(f"`n_evaluations` must be at least 1, got {n_evaluations}.")
+    at_least(1, n_evaluations=n_evaluations)
     ends = np.asarray(curve, float)[..., -n_evaluations:]
     seen = ~np.isnan(ends)
     total, n = np.where(seen, ends, 0).sum(axis=-1), seen.sum(axis=-1)
@@ -143,9 +143,8 @@ REDUCTIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
 
 def score(run: RunRecord, metric: str, reduce: _Reduce = "last3") -> float:
     """Return one number of a run: one of `REDUCTIONS`, or a function, of its values."""
-    if isinstance(reduce, str) and reduce not in REDUCTIONS:
-        known = ", ".join(REDUCTIONS)
-        raise ValueError(f"`reduce` must be one of {known}, got {reduce!r}.")
-    reduced = REDUCTIONS[reduce] if isinstance(reduce, str) else reduce
+    if isinstance(reduce, str):
+        one_of(REDUCTIONS, reduce=reduce)
+        reduce = REDUCTIONS[reduce]
     values = present(run, metric)[1]
-    return float(reduced(values)) if len(values) else math.nan
+    return float(reduce(values)) if len(values) else math.nan

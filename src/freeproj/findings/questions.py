@@ -12,6 +12,7 @@ from typing import Any
 from freeproj.experiments.dataset import Dataset
 from freeproj.findings.cells import Cells
 from freeproj.stats.verdicts import EXPECTS
+from freeproj.storage.checks import one_of
 
 __all__ = ["MARGIN", "TEXTS", "Contrast", "Question", "Settings", "stated"]
 
@@ -77,9 +78,7 @@ class Question:
     short: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self):
-        if self.expects not in EXPECTS:
-            known = ", ".join(EXPECTS)
-            raise ValueError(f"`expects` must be one of {known}, got {self.expects!r}.")
+        one_of(EXPECTS, expects=self.expects)
 
 
 def stated(name: str, select: Callable, contrasts: Any, values: Any = None) -> Question:

@@ -19,6 +19,7 @@ from freeproj.meta.episodes import MetaEnv
 from freeproj.projection.actions import CommonActions
 from freeproj.projection.maps import MAPS
 from freeproj.projection.projection import FreeProjection
+from freeproj.storage.checks import one_of, within
 from freeproj.storage.names import as_name
 
 __all__ = ["EvaluationConfig", "NetworkConfig", "PPOConfig", "Stage", "TrainConfig"]
@@ -43,12 +44,8 @@ def _check(condition: bool, name: str, rule: str, value: Any) -> None:
 
 def _check_range(config: Any, interval: str, names: str, section: str = "") -> None:
     """Refuse values outside an interval such as "[0, 1)"."""
-    low, high = map(float, interval[1:-1].replace("∞", "inf").split(","))
     for name in names.split():
-        value = getattr(config, name)
-        above = value > low or (value == low and interval[0] == "[")
-        below = value < high or (value == high and interval[-1] == "]")
-        _check(above and below, f"{section}{name}", f"lie in {interval}", value)
+        within(interval, **{f"{section}{name}": getattr(config, name)})
 
 
 def _check_sizes(config: Any, section: str = "") -> None:
@@ -56,11 +53,6 @@ def _check_sizes(config: Any, section: str = "") -> None:
     steps = config.n_envs * config.n_steps
     name = f"{section}n_envs` · `{section}n_steps"
     _check(steps <= _MOST, name, "be below 2^31", steps)
-
-
-def _check_choice(config: Any, name: str, *known: str) -> None:
-    value = getattr(config, name)
-    _check(value in known, name, f"be one of {known}", value)
 
 
 def by_section(settings: Iterable[tuple[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -94,7 +86,8 @@ class PPOConfig:
         _check_range(self, "(0, ∞)", "learning_rate adam_epsilon")
         _check_range(self, "[0, 1]", "discount gae_lambda")
         _check_range(self, "[0, ∞)", "value_weight entropy_weight")
-        _check_choice(self, "learning_rate_schedule", "constant", "linear")
+        schedule = self.learning_rate_schedule
+        one_of(("constant", "linear"), learning_rate_schedule=schedule)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +216,8 @@ class TrainConfig:
         _check_range(self, _COUNT_OR_0, "redraw_every frame_size")
         _check_range(self, "[0, ∞)", "frame_threshold")
         _check(0 <= self.seed < 2**64, "seed", "lie in [0, 2^64)", self.seed)
-        _check_choice(self, "running_episodes", "keep", "rematch", "restart")
+        known = ("keep", "rematch", "restart")
+        one_of(known, running_episodes=self.running_episodes)
         if self.encoder == "frame":
             rule = "leave a frame its projection to the episode's end (keep, restart)"
             lasts = self.running_episodes != "rematch"

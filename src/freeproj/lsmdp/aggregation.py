@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from freeproj.lsmdp.solving import Solution, policy, sample_costs, solve
 from freeproj.lsmdp.spaces import StateSpace
 from freeproj.projection.words import generators_for
+from freeproj.storage.checks import at_least, within
 
 __all__ = ["METRICS", "Distances", "Estimate", "LengthComparison", "aggregate"]
 __all__ += ["compare_lengths", "distances", "mean_permutation", "paired_changes"]
@@ -71,8 +72,7 @@ def aggregate(
     desirability: Float[np.ndarray, "*seeds d"], permutations: ArrayLike, length: int
 ) -> Float[np.ndarray, "*seeds d"]:
     """Return z^ℓ for permutations of shape (..., n, d); no word is written out."""
-    if length < 1:
-        raise ValueError(f"`length` must be at least 1, got {length}.")
+    at_least(1, length=length)
     mean = mean_permutation(permutations)
     if mean.shape[:-1] != desirability.shape:
         *seeds, d = desirability.shape
@@ -129,8 +129,7 @@ def compare_lengths(
     discount: float = 0.9,
 ) -> LengthComparison:
     """Return the distances of z^ℓ from z* for each length, all at n^ℓ = n_words."""
-    if n_seeds < 1:
-        raise ValueError(f"`n_seeds` must be at least 1, got {n_seeds}.")
+    at_least(1, n_seeds=n_seeds)
     if len(lengths) == 0 or len(set(lengths)) != len(lengths):
         raise ValueError(f"`lengths` must be distinct, one or more, got {lengths}.")
     d, count = space.n_states, [generators_for(n_words, length) for length in lengths]
@@ -166,8 +165,7 @@ def paired_changes(
     if reference not in comparison.lengths:
         rule = f"must be a length compared {comparison.lengths}"
         raise ValueError(f"`reference` {rule}, got {reference}.")
-    if not 0 < level < 1:
-        raise ValueError(f"`level` must lie in (0, 1), got {level}.")
+    within("(0, 1)", level=level)
     column, table = comparison.lengths.index(reference), comparison.table
     values = table.mean(axis=-1)
     values = values / values[:, [column]] - 1

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from freeproj.lsmdp.spaces import StateSpace
+from freeproj.storage.checks import within
 
 __all__ = ["READINGS", "Solution", "policy", "sample_costs", "solve"]
 
@@ -65,14 +66,13 @@ def solve(
         raise ValueError(f"No reading {reading!r}. Known: {', '.join(READINGS)}.")
     if not 0 < temperature < np.inf:
         raise ValueError(f"`temperature` must be positive, got {temperature}.")
-    if not 0 < discount < 1:
-        raise ValueError(f"`discount` must lie in (0, 1), got {discount}.")
+    within("(0, 1)", discount=discount)
     costs = _checked_costs(space, costs, reading == "goal")
     rows = (-discount / temperature * costs).reshape(-1, space.n_states)
     z, eigenvalue = _SOLVERS[reading](space, discount, rows)
     if not (z >= np.finfo(float).tiny).all():
         found = f"`costs` up to {costs.max():.3g} at `temperature` {temperature:.3g}"
-        way_out = f"raise it, or lower the `discount`, {discount:.3g}"
+        way_out = f"raise the temperature, or lower the `discount`, {discount:.3g}"
         raise ValueError(f"z* is too small for floating point: {found}; {way_out}.")
     passive = space.passive(absorbing=reading == "goal")
     eigenvalue = np.broadcast_to(eigenvalue, len(rows)).reshape(costs.shape[:-1])

@@ -19,6 +19,7 @@ from jaxtyping import Array, ArrayLike, Float, Int, PRNGKeyArray
 
 from freeproj.projection import matrices, words
 from freeproj.projection.families import check_family, family_of
+from freeproj.storage.checks import within
 from freeproj.storage.names import as_name
 
 __all__ = ["FreeProjection"]
@@ -57,11 +58,8 @@ class FreeProjection:
         if self.input_dim == 0:
             object.__setattr__(self, "input_dim", self.dim)
         for name in ("n_generators", "length", "dim", "input_dim"):
-            value = getattr(self, name)
-            if not 1 <= value < 2**31:
-                raise ValueError(f"`{name}` must lie in [1, 2^31 - 1], got {value}.")
-        if not (self.scale > 0 and math.isfinite(self.scale)):
-            raise ValueError(f"`scale` must be positive and finite, got {self.scale}.")
+            within(f"[1, {2**31 - 1}]", **{name: getattr(self, name)})
+        within("(0, ∞)", scale=self.scale)
         check_family(self)
 
     @classmethod

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 from numpy.typing import ArrayLike
 
-from freeproj.storage.checks import at_least
+from freeproj.storage.checks import at_least, within
 
 __all__ = ["common_prefix", "count_words", "enumerate_words", "generators_for"]
 __all__ += ["inverse", "reduce", "sample", "spell", "word_at"]
@@ -103,8 +103,7 @@ def word_at(
 ) -> Int[np.ndarray, " length"]:
     """Return the word with the given lexicographic index."""
     n_words = count_words(n_generators, length, inverses=inverses)
-    if not 0 <= index < n_words:
-        raise ValueError(f"`index` must lie in [0, {n_words}), got {index}.")
+    within(f"[0, {n_words})", index=index)
     letters: list[int] = []
     alphabet = _alphabet(n_generators, inverses).tolist()
     for _ in range(length):

@@ -27,6 +27,7 @@ from jaxtyping import Float
 from freeproj.spectra import checks
 from freeproj.spectra.checks import Computed, Number, Values
 from freeproj.spectra.roots import bracketed_root
+from freeproj.storage.checks import at_least
 
 __all__ = ["DensityCurve", "density_curve", "word_density", "word_edges"]
 __all__ += ["word_expectation", "word_moment"]
@@ -116,8 +117,7 @@ def density_curve(
 ) -> DensityCurve:
     """Return points on the density, closer together where it is steep."""
     law = _checked(n_generators, length, aspect)
-    if n_points < 2:
-        raise ValueError(f"`n_points` must be at least 2, got {n_points}.")
+    at_least(2, n_points=n_points)
     # Angles crowd at both ends, so that edges and the pole at zero look smooth.
     share = (np.arange(n_points) + 0.5) / n_points
     log_x, log_density, _ = _curve(law, law.angle(share**2 * (3 - 2 * share)))

@@ -12,6 +12,8 @@ from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from freeproj.storage.checks import one_of, within
+
 __all__ = ["FEWEST_SEEDS", "METHODS", "Band", "Interval", "Summary", "band", "interval"]
 __all__ += ["iqm", "summarise"]
 
@@ -69,11 +71,9 @@ def interval(
     the one that suits the number of seeds. The bootstrap (whose draws have a seed) is
     used for levels up to 95 %; further out its tails rest on too few resamples.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"`level` must lie in (0, 1), got {level}.")
-    if method not in (None, *METHODS):
-        known = ", ".join(METHODS)
-        raise ValueError(f"`method` must be one of {known}, got {method!r}.")
+    within("(0, 1)", level=level)
+    if method is not None:
+        one_of(METHODS, method=method)
     seen = _with_data(values)
     n = seen.size
     if n < FEWEST_SEEDS:

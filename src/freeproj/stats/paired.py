@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from freeproj.stats.intervals import FEWEST_SEEDS, Interval, interval
+from freeproj.storage.checks import at_least
 
 __all__ = ["Audit", "BySeed", "Cell", "HalfChoice", "Mean", "audit", "by_seed"]
 __all__ += ["differences", "half_choice", "mean_of", "pooled_mean"]
@@ -104,8 +105,7 @@ def audit(seeing: BySeed, blanked: BySeed, margin: float | int = 0.0) -> Audit:
     lies outside ±margin, on either side: looking may also hurt. Returns are by seed,
     or rows that are paired by position.
     """
-    if margin < 0:
-        raise ValueError(f"`margin` must be at least 0, got {margin}.")
+    at_least(0, margin=margin)
     values = np.array([*differences(by_seed(seeing), by_seed(blanked)).values()])
     ends = interval(values)
     uses = None if ends is None else ends.low > margin or ends.high < -margin

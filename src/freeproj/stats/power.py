@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 
 from freeproj.stats.intervals import FEWEST_SEEDS
 from freeproj.stats.verdicts import LEVEL
+from freeproj.storage.checks import at_least, within
 
 __all__ = ["power_line", "seeds_needed", "smallest_effect"]
 
@@ -38,11 +39,9 @@ def smallest_effect(
     if they do not differ at all. Infinite below three seeds, which get no interval.
     The unit is `sd`, the standard deviation of the paired differences.
     """
-    if n_seeds < 0 or n_cells < 1:
-        counts = f"{n_seeds} and {n_cells}"
-        raise ValueError(f"`n_seeds` must be >= 0 and `n_cells` >= 1, got {counts}.")
-    if not 0 < power < 1:
-        raise ValueError(f"`power` must lie in (0, 1), got {power}.")
+    at_least(0, n_seeds=n_seeds)
+    at_least(1, n_cells=n_cells)
+    within("(0, 1)", power=power)
     if n_seeds < FEWEST_SEEDS:
         return math.inf
     share, found = level / (2 * n_cells) if n_cells > 1 else level, power

@@ -28,6 +28,7 @@ from enum import StrEnum
 
 from freeproj.stats.intervals import FEWEST_SEEDS, Interval
 from freeproj.stats.paired import BySeed, Cell, Mean, mean_of, pooled_mean
+from freeproj.storage.checks import at_least, one_of
 
 __all__ = ["EXPECTS", "LEVEL", "Judged", "Outcome", "Verdict", "combine", "holm"]
 __all__ += ["rule_text", "verdict"]
@@ -102,13 +103,10 @@ def verdict(
         pool: whether all cells together may decide as well; without it the cells have
             all of the 5 %.
     """
-    if expects not in EXPECTS:
-        known = ", ".join(EXPECTS)
-        raise ValueError(f"`expects` must be one of {known}, got {expects!r}.")
+    one_of(EXPECTS, expects=expects)
     if expects == "same" and not margin > 0:
         raise ValueError(f"`margin` must be greater than 0 for `same`, got {margin}.")
-    if looks < 1:
-        raise ValueError(f"`looks` must be at least 1, got {looks}.")
+    at_least(1, looks=looks)
     kept = {cell: data for cell, data in cells.items() if cell not in left_out}
     turns = (-margin, margin) if expects == "same" else (threshold, threshold)
     means, whole = {c: mean_of(data) for c, data in kept.items()}, pooled_mean(kept)

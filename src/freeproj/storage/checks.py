@@ -5,7 +5,7 @@ from typing import Any
 
 from freeproj.storage.names import suggestion
 
-__all__ = ["at_least", "one_of"]
+__all__ = ["at_least", "one_of", "within"]
 
 
 def at_least(least: float | int, **given: Any) -> None:
@@ -23,3 +23,13 @@ def one_of(choices: Iterable[Any], **given: Any) -> None:
             names = [str(each) for each in known]
             rule, near = f"one of {', '.join(names)}", suggestion(str(value), names)
             raise ValueError(f"`{name}` must be {rule}, got {value!r}.{near}")
+
+
+def within(interval: str, **given: Any) -> None:
+    """Refuse an argument outside an interval such as "[0, 1)" or "(0, ∞)", or nan."""
+    low, high = map(float, interval[1:-1].replace("∞", "inf").split(","))
+    for name, value in given.items():
+        above = value > low or (value == low and interval[0] == "[")
+        below = value < high or (value == high and interval[-1] == "]")
+        if not (above and below):
+            raise ValueError(f"`{name}` must lie in {interval}, got {value!r}.")

@@ -17,6 +17,7 @@ from freeproj.experiments.engines.remote import RemoteWork
 from freeproj.experiments.engines.worker import WorkerProcess
 from freeproj.experiments.settings import run_name, to_toml
 from freeproj.learning.config import TrainConfig
+from freeproj.storage.checks import at_least
 from freeproj.storage.threads import n_cores
 
 __all__ = ["measure_costs", "run_local"]
@@ -39,9 +40,7 @@ def run_local(
     update that was reported is on disk.
     """
     configs = list(configs)
-    for name, value in (("jobs", jobs), ("seeds_together", seeds_together)):
-        if value is not None and value < 1:
-            raise ValueError(f"`{name}` must be at least 1, got {value}.")
+    at_least(1, jobs=1 if jobs is None else jobs, seeds_together=seeds_together)
     n_workers = min(jobs or n_cores(), len(configs))
     return _Orders(n_workers, configs, str(out), report).carry_out(seeds_together)
 

@@ -14,6 +14,7 @@ from typing import Any
 from freeproj.experiments.dataset import Dataset
 from freeproj.report.tables import lengths, maps, results
 from freeproj.report.tables.grid import Grid, to_latex, to_markdown, to_terminal
+from freeproj.storage.checks import one_of
 from freeproj.storage.names import Registry, printable
 
 __all__ = ["FORMATS", "TABLES", "TableSpec", "format_table", "make_table"]
@@ -56,8 +57,7 @@ def format_table(
     name: str, dataset: Dataset, form: str = "terminal", width: int = 80
 ) -> str:
     """Return a table of a dataset as a text in one of `FORMATS`."""
-    if form not in FORMATS:
-        raise ValueError(f"`form` must be one of {', '.join(FORMATS)}, got {form!r}.")
+    one_of(FORMATS, form=form)
     spec = TABLES.resolve(name)
     records = spec.records(dataset, **spec.options)
     if not records:
