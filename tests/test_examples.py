@@ -13,7 +13,8 @@ from freeproj.report.figures.style import book_style
 
 ROOT = Path(__file__).parents[1]
 # These need extras and have options of their own: `test_adapter_examples` runs them.
-ADAPTERS = {"gymnasium_wrapper", "sb3_recurrent_ppo", "sklearn_pipeline", "torch_layer"}
+ADAPTERS = {"certify_sb3", "gymnasium_wrapper", "sb3_recurrent_ppo", "sklearn_pipeline"}
+ADAPTERS |= {"torch_layer"}
 SCRIPTS = sorted(
     path for path in (ROOT / "examples").glob("*.py") if path.stem not in ADAPTERS
 )

@@ -8,6 +8,12 @@ from freeproj.experiments.study import read_study
 TINY = {"tasks": ("HigherLower",), "lengths": (1, 4), "n_seeds": 2, "n_updates": 4}
 
 
+@pytest.fixture(autouse=True)
+def one_published_study(monkeypatch):
+    """Tables and answers of all studies take long; `test_report` shows all of them."""
+    monkeypatch.setattr("freeproj.report.page.building.names", lambda: ["storage"])
+
+
 @pytest.fixture
 def study(monkeypatch):
     """Stands in for hours of training; returns what it was asked for."""

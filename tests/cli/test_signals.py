@@ -25,7 +25,7 @@ COMMANDS = {
     "watch": ("watch", "flash-cards", "--delay", "0.01"),
     "train": ("train", "smoke", "--set", "n_updates=400", "--quiet"),
     "sweep": ("sweep", "study.toml", "--jobs", "1", "--quiet"),
-    "report": ("report", "--published", "--only", "block-spectra"),
+    "report": ("report", "published:storage", "--only", "block-spectra"),
 }
 STUDY = (
     'base = "smoke"\nsettings = { n_updates = 200 }\n'

@@ -102,7 +102,7 @@ def _boundary(law: Law, x: np.ndarray, angle: float | np.ndarray) -> np.ndarray:
 def _scan(law: FreeProduct | FreeSum) -> tuple[float, float, np.ndarray, np.ndarray]:
     """Return the edges of the continuous part, log x between them, its density.
 
-    The left edge is 0 where the density does not end before.
+    The left edge is the law's lower bound where the density does not end before.
 
     The mass of the continuous part is known: while the sum misses it, points are added
     where it bends, and in the gaps, where atoms far from the others have narrow bands.
@@ -127,7 +127,8 @@ def _scan(law: FreeProduct | FreeSum) -> tuple[float, float, np.ndarray, np.ndar
     touches = first == 1 and values[0] > _FAINT
     low, high = np.exp(ends).tolist()
     values = np.where(values > _FAINT, values, 0.0)
-    return 0.0 if touches else low, high, log_x, values
+    low = float(law.bounds()[0]) if touches else low
+    return low, high, log_x, values
 
 
 def _mass_below(log_x: np.ndarray, values: np.ndarray) -> float:
