@@ -157,8 +157,8 @@ def _trial_values(cells: Cells) -> dict[str, str]:
     """Give the first and the last trial of an episode."""
     name = "test/random/trial_returns"
     runs = (run for group in cells.runs.values() for run in group)
-    tables = [last(run.metrics[name].T) for run in runs if name in run.metrics]
-    first, *_, final = np.nanmean(tables, axis=0) if tables else (math.nan, math.nan)
+    tables = np.array([last(r.metrics[name].T) for r in runs if name in r.metrics])
+    first, *_, final = np.nanmean(tables, axis=0) if len(tables) else (math.nan,) * 2
     ends = {"first": number_text(first), "last": number_text(final)}
     return {**ends, "blanked": earned(cells, "zero")}
 
