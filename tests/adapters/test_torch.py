@@ -200,6 +200,12 @@ def through_torch_save(layer, path):
     return torch.load(path, weights_only=False)
 
 
+def test_a_number_is_the_dimension_of_the_papers_projection():
+    layer = pickle.loads(pickle.dumps(FreeProjectionLayer(4, 8)))
+    assert layer.projection == FreeProjection(4, 4, dim=8)
+    assert layer(torch.ones(3, 4)).shape == (3, 8)
+
+
 @pytest.mark.parametrize("kind", ["pickle", "torch.save", "deepcopy"])
 def test_a_layer_can_be_copied_whole(kind, tmp_path):
     layer = FreeProjectionLayer(4, LAW, seed=0)

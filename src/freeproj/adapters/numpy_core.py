@@ -29,7 +29,12 @@ _ISOMETRIES = (*_GROUPED, "iid_haar", "hadamard", "identity")
 
 
 def checked(projection: Any, obs_dim: int) -> FreeProjection:
-    """Refuse what is not a `FreeProjection`, or too small for `obs_dim` entries."""
+    """Refuse what is not a `FreeProjection`, or too small for `obs_dim` entries.
+
+    A number d stands for `FreeProjection(4, 4, d)`: words of the paper's n and ℓ.
+    """
+    if type(projection) is int:
+        projection = FreeProjection(4, 4, projection)
     if not isinstance(projection, FreeProjection):
         kind = type(projection).__name__
         raise TypeError(f"`projection` must be a FreeProjection, got {kind}.")

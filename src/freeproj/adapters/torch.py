@@ -36,7 +36,7 @@ class FreeProjectionLayer(nn.Module):
 
     Args:
         in_features: the number of entries of ξ, at most the projection's `dim`.
-        projection: a `FreeProjection`, of any family.
+        projection: a `FreeProjection`, or d for `FreeProjection(4, 4, d)`.
         seed: what bases and words are drawn from; None takes a fresh one.
         bases: base matrices (or permutations) to use instead of drawn ones.
     """
