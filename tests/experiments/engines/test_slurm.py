@@ -4,6 +4,7 @@ It needs Debian's `slurmctld`, `slurmd`, `slurm-client` and `munge`, and root to
 them; everything of SLURM's but munge's key is in the test's own folder.
 """
 
+import dataclasses
 import os
 import shlex
 import shutil
@@ -154,9 +155,13 @@ def test_runs_equal_those_of_the_local_engine(one_node, tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)  # a job that is queued again waits for half a minute or more
 def test_a_job_stopped_by_its_time_limit_resumes_bit_for_bit(one_node, tmp_path):
-    # More updates than fit into a minute: the limit is two minutes, and announced 60 to
-    # 90 s before, as SLURM looks twice a minute.
-    config = read_config("smoke", SETTINGS | {"n_updates": 3000, "evaluation.every": 0})
+    # The limit is two minutes, and announced 60 to 90 s before, as SLURM looks twice a
+    # minute. So the run has to take some two minutes, on a fast machine too.
+    short = read_config("smoke", SETTINGS | {"n_updates": 1000, "evaluation.every": 0})
+    begun = time.monotonic()
+    run_local([short], tmp_path / "pace")
+    n_updates = int(1000 * 120 / (time.monotonic() - begun))
+    config = dataclasses.replace(short, n_updates=n_updates)
     out, options = tmp_path / "slurm", {"mem_gb": 1, "time": 2, "signal_delay_s": 60}
     (outcome,) = run_slurm([config], out, options=options)
     assert not outcome.error
