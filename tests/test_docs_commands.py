@@ -145,8 +145,8 @@ def runs(command):
     }
     needs |= {"report": 1, "figure": 1, "certify": 1, "export": 2, "spectra": 1}
     least = needs.get(command[0], 0)
-    bare = len(command) - 1 < least or command[1:2] == ["--tensorboard"]
-    return not (bare or "NAME" in command)
+    named = [word for word in command[1:] if not word.startswith("--")]
+    return len(named) >= least and "NAME" not in command
 
 
 def prepare(folder, text):
