@@ -112,9 +112,12 @@ def test_block_prints_what_stands_below_it(code, expected):
 @pytest.mark.slow
 def test_the_training_guides_example_runs(capsys):
     page = (DOCS / "training.md").read_text(encoding="utf-8")
-    code, *_ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(compile(code, "docs/training.md", "exec"), {})
-    assert capsys.readouterr().out == "256 64\n"
+    by_name, by_key, *_ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    for code in (by_name, by_key):
+        exec(compile(code, "docs/training.md", "exec"), {})
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("Trained(HigherLower, gru, seed 0; 4 updates; test tile ")
+    assert second == "256 64"
 
 
 @pytest.mark.slow
