@@ -42,6 +42,7 @@ def runs(tmp_path_factory):
     text = "\n".join(lines) + "\n"
     for index in range(N_RUNS):
         settings = {"ppo.discount": (index % 20) / 20, "seed": index // 20}
+        settings["n_updates"] = N_UPDATES
         run = open_run(folder, read_config("smoke", settings))
         (run.folder / "log.jsonl").write_text(text)
         (run.folder / "final.json").write_text(lines[-1])

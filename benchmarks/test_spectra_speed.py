@@ -24,7 +24,6 @@ from freeproj.spectra import (
     gaussian_data,
     limit_effective_dimension,
     own_data_report,
-    spectrum_of,
     word_density,
     word_edges,
 )
@@ -130,13 +129,6 @@ def test_laws_of_many_atoms():
     )
     took = seconds(lambda: law.sample(10_000, seed=0))
     say("10,000 points of a law of 800 atoms", took, " s", at_most=2)
-
-
-def test_own_data_against_a_full_svd():
-    X = np.random.default_rng(0).standard_normal((500, 5000))
-    slow = seconds(lambda: np.linalg.svd(X, full_matrices=False))
-    fast = seconds(lambda: spectrum_of(X, X[0]), repeats=3)
-    compare("eigenvalues of 500 x 5000 data against a full SVD", fast, slow, 4)
 
 
 def test_large_data_in_seconds():

@@ -114,10 +114,10 @@ def learn_theirs(task, seed):
                     recent.add(info["episode"]["r"])
             return time.perf_counter() - begun < PATIENCE
 
-    name = task if task.startswith("popgym") else f"freeproj/{task}-v0"
+    name = task if task.startswith("popgym") else f"{task}-v0"
     model = RecurrentPPO(
         "MlpLstmPolicy",
-        make_vec_env(f"freeproj.gymnasium:{name}", 8, seed=seed),
+        make_vec_env(f"freeproj.gymnasium:freeproj/{name}", 8, seed=seed),
         n_steps=32,
         batch_size=256,
         gae_lambda=0.8,
